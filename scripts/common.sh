@@ -1,0 +1,85 @@
+# Sourced by the other scripts (bash): where things are, pinned versions, messages, the build.
+
+set -euo pipefail
+
+ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+DEPS=${SPARING_DEPS_DIR:-$ROOT/.deps}
+[[ $DEPS == /* ]] || DEPS=$PWD/$DEPS
+
+# pinned_version FILE: the version in the first "name==version" line of scripts/pins/FILE.txt.
+pinned_version() {
+  sed -n 's/^[a-z-]*==\([0-9.]*\).*/\1/p' "$ROOT/scripts/pins/$1.txt" | head -n 1
+}
+
+OPENVINO_HOME=$DEPS/openvino-$(pinned_version openvino)
+OPENVINO_CMAKE_DIR=$OPENVINO_HOME/openvino/cmake
+NODE_HOME=$DEPS/node-$(pinned_version node)
+VENV=$DEPS/python
+SAMPLE_VIDEO=$DEPS/samples/vtest.avi
+
+PROGRAM=${0##*/}
+
+say() { printf '%s: %s\n' "$PROGRAM" "$*"; }
+
+# fail EXIT_CODE THING PROBLEM FIX: one line, then exit.
+fail() {
+  printf '%s: error: %s: %s; %s\n' "$PROGRAM" "$2" "$3" "$4" >&2
+  exit "$1"
+}
+
+# run_logged LOG COMMAND...: everything the command prints goes to LOG. Descriptor 9 is the set-up's
+# lock, which must not live on in a daemon that a package starts. Nothing may ask or read our input.
+run_logged() {
+  local log=$1
+  shift
+  "$@" </dev/null >"$log" 2>&1 9>&-
+}
+
+# last_line LOG: the last telling line of a log, for a one-line error.
+last_line() {
+  { grep -E '^(E:|ERROR|error)|: error:|fatal|No space left' "$1" || tail -n 1 "$1"; } |
+    tail -n 1 | cut -c 1-200
+}
+
+# npm_client: prints the npm command for `sparing models get`: the machine's own, else the private one.
+npm_client() {
+  local npm
+  if npm=$(command -v npm) && "$npm" --version >/dev/null 2>&1; then
+    printf '%s\n' "$npm"
+  else
+    printf '%s\n' "$NODE_HOME/npm"
+  fi
+}
+
+# The environment in which the built programs fetch and convert models.
+export_tool_environment() {
+  SPARING_PYTHON=${SPARING_PYTHON:-$VENV/bin/python3}
+  SPARING_NPM=${SPARING_NPM:-$(npm_client)}
+  export SPARING_PYTHON SPARING_NPM
+}
+
+# build_preset PRESET EXIT_CODE TARGETS [CMAKE_ARGUMENTS...]: configures and builds. TARGETS is a
+# list in one word; empty means all. On a terminal ninja shows its one moving line; elsewhere the log
+# is a file, and only an error shows a part of it.
+build_preset() {
+  local preset=$1 code=$2 targets=$3
+  shift 3
+  local log=$ROOT/build/logs/$preset.log build=(cmake --build --preset "$preset")
+  [[ -z $targets ]] || build+=(--target $targets)
+  mkdir -p "$ROOT/build/logs"
+  cd "$ROOT"
+  say "configuring (preset $preset)"
+  run_logged "$log" cmake --preset "$preset" "-DOpenVINO_DIR=$OPENVINO_CMAKE_DIR" "$@" || {
+    tail -n 30 "$log" >&2
+    fail "$code" "configuring preset '$preset'" "cmake failed" "read $log"
+  }
+  say "building (preset $preset)"
+  if [[ -t 1 ]]; then
+    "${build[@]}" || fail "$code" "building preset '$preset'" "the build failed" "read the messages above"
+  else
+    run_logged "$log" "${build[@]}" || {
+      grep -E -A 8 'FAILED|error:|Error ' "$log" | head -n 80 >&2 || true
+      fail "$code" "building preset '$preset'" "the build failed" "read $log"
+    }
+  fi
+}
