@@ -1,0 +1,31 @@
+# Language level, warnings, sanitizers and where binaries go.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+include(GNUInstallDirs)
+
+add_library(sparing_build_flags INTERFACE)
+target_compile_options(sparing_build_flags INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 and 13 see overlaps in std::string's operator+ that are not there (GCC bug 105651).
+  target_compile_options(sparing_build_flags INTERFACE -Wno-restrict)
+endif()
+if(SPARING_WERROR)
+  target_compile_options(sparing_build_flags INTERFACE -Werror)
+endif()
+if(SPARING_SANITIZE)
+  target_compile_options(sparing_build_flags INTERFACE
+    -fsanitize=${SPARING_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(sparing_build_flags INTERFACE -fsanitize=${SPARING_SANITIZE})
+endif()
+if(SPARING_BUILD_FUZZ)
+  # Coverage for all of our code; the fuzz targets themselves link libFuzzer's main.
+  target_compile_options(sparing_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(sparing_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

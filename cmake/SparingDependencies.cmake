@@ -1,0 +1,22 @@
+# Everything from outside, found here once. Versions: DESIGN section 6 and scripts/setup.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+if(NOT OpenVINO_DIR)
+  file(GLOB sparing_openvino_dirs "${CMAKE_SOURCE_DIR}/.deps/openvino-*/openvino/cmake")
+  if(sparing_openvino_dirs)
+    list(GET sparing_openvino_dirs -1 OpenVINO_DIR)
+  endif()
+endif()
+find_package(OpenVINO REQUIRED COMPONENTS Runtime)
+
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy>=1.0.3)
+pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET
+  libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6)
+
+if(SPARING_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()

@@ -1,0 +1,53 @@
+# sparing_module(NAME
+#   SOURCES a.cc b.cc          # beside the module's CMakeLists.txt
+#   USES base frame            # modules below, PUBLIC: their headers appear in ours
+#   PRIVATE PkgConfig::FFMPEG  # third-party targets, never in public headers
+#   TESTS a_test.cc ...        # unit tests, one executable for the module
+#   TEST_USES backend_fake)    # what only the tests need
+#
+# Makes the library sparing_NAME (alias Sparing::NAME) and, with tests on, the executable NAME_test
+# whose cases ctest runs under the label "unit".
+function(sparing_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE;TESTS;TEST_USES" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "sparing_module(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  add_library(sparing_${name} STATIC ${arg_SOURCES})
+  add_library(Sparing::${name} ALIAS sparing_${name})
+  set_target_properties(sparing_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(sparing_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+           $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  target_compile_features(sparing_${name} PUBLIC cxx_std_20)
+  foreach(used IN LISTS arg_USES)
+    target_link_libraries(sparing_${name} PUBLIC sparing_${used})
+  endforeach()
+  target_link_libraries(sparing_${name} PRIVATE $<BUILD_INTERFACE:sparing_build_flags>
+                                                ${arg_PRIVATE})
+  set_property(GLOBAL APPEND PROPERTY SPARING_MODULES ${name})
+
+  if(SPARING_BUILD_TESTS AND arg_TESTS)
+    add_executable(${name}_test ${arg_TESTS})
+    target_link_libraries(${name}_test PRIVATE
+      sparing_${name} sparing_build_flags GTest::gmock GTest::gtest_main ${arg_PRIVATE})
+    foreach(used IN LISTS arg_TEST_USES)
+      target_link_libraries(${name}_test PRIVATE sparing_${used})
+    endforeach()
+    target_compile_definitions(${name}_test PRIVATE
+      SPARING_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+      SPARING_TESTDATA_DIR="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS unit TIMEOUT 300)
+  endif()
+endfunction()
+
+# sparing_fuzz(NAME SOURCE USES...): a libFuzzer executable bin/fuzz_NAME.
+function(sparing_fuzz name source)
+  add_executable(fuzz_${name} ${source})
+  target_link_libraries(fuzz_${name} PRIVATE sparing_build_flags)
+  foreach(used IN LISTS ARGN)
+    target_link_libraries(fuzz_${name} PRIVATE sparing_${used})
+  endforeach()
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+endfunction()

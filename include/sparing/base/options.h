@@ -1,0 +1,95 @@
+// One field list per options struct gives its defaults, units, ranges, help and validation; the
+// command line and JSON readers walk the same list. A struct takes part by defining
+//
+//   static constexpr auto fields() {
+//     return std::tuple{
+//         option("score", &DetectOptions::score).help("least confidence").range(0, 1),
+//         option("size", &DetectOptions::size).help("...").unit("WxH"),
+//     };
+//   }
+//
+// Member types: bool, int, double, std::string, std::vector<std::string>. Empty strings and lists
+// mean "not set". Names are the command-line names without dashes.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "sparing/base/result.h"
+
+namespace sparing {
+
+template <class Struct, class T>
+struct OptionField {
+  std::string_view name;
+  T Struct::*member = nullptr;
+  std::string_view help_text = "";
+  std::string_view unit_text = "";
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  std::string_view choice_list = "";  // "auto|f32|bf16"; empty: any value
+
+  constexpr OptionField help(std::string_view text) const {
+    OptionField copy = *this;
+    copy.help_text = text;
+    return copy;
+  }
+  constexpr OptionField unit(std::string_view text) const {
+    OptionField copy = *this;
+    copy.unit_text = text;
+    return copy;
+  }
+  constexpr OptionField range(double low, double high) const {
+    OptionField copy = *this;
+    copy.min = low;
+    copy.max = high;
+    return copy;
+  }
+  constexpr OptionField choices(std::string_view list) const {
+    OptionField copy = *this;
+    copy.choice_list = list;
+    return copy;
+  }
+};
+
+template <class Struct, class T>
+constexpr OptionField<Struct, T> option(std::string_view name, T Struct::*member) {
+  return {name, member};
+}
+
+// Calls visit(field, value&) for each field, in order.
+template <class Struct, class Visitor>
+void for_each_option(Struct& options, Visitor&& visit) {
+  std::apply([&](const auto&... field) { (visit(field, options.*(field.member)), ...); },
+             std::remove_const_t<Struct>::fields());
+}
+
+namespace internal {
+Status check_number(std::string_view name, double value, double min, double max,
+                    std::string_view unit);
+Status check_choice(std::string_view name, std::string_view value, std::string_view choices);
+}  // namespace internal
+
+// The first value outside its range or choices, as kInvalidArgument naming the option, the value
+// and what is allowed. NaN is never in range. An unset (empty) string passes.
+template <class Struct>
+Status validate_options(const Struct& options) {
+  Status status;
+  for_each_option(options, [&](const auto& field, const auto& value) {
+    using T = std::decay_t<decltype(value)>;
+    if (!status.ok()) return;
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, double>) {
+      status = internal::check_number(field.name, static_cast<double>(value), field.min, field.max,
+                                      field.unit_text);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (!value.empty()) status = internal::check_choice(field.name, value, field.choice_list);
+    }
+  });
+  return status;
+}
+
+}  // namespace sparing

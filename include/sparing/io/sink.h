@@ -1,0 +1,61 @@
+// Where detections go. One ordered table of sinks; adding one is one file and one row.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sparing/base/annotation.h"
+#include "sparing/base/result.h"
+#include "sparing/io/source.h"
+
+namespace sparing {
+
+// What is known before the first frame.
+struct RunInfo {
+  std::vector<SourceInfo> sources;  // by stream index
+  std::vector<std::string> labels;  // by class id
+  std::string model;                // name, for the header
+  std::string version;              // of Sparing
+};
+
+// The result of one frame. Boxes are in display coordinates of the frame.
+struct FrameResult {
+  int stream = 0;
+  SourceFrame source;
+  std::vector<Detection> detections;
+};
+
+// Not thread-safe. Frames of a stream arrive in order.
+class ResultSink {
+ public:
+  virtual ~ResultSink() = default;  // without finish(): temporary files are removed
+  virtual Status write(const FrameResult& result) = 0;
+  // Completes the output and gives it its final name. Also the way to keep what was computed
+  // when a run ends early. Once.
+  virtual Status finish() = 0;
+  virtual std::string name() const = 0;  // for messages: the path, or "-"
+};
+
+struct SinkFormat {
+  std::string_view name;       // "jsonl", "coco", "mot", "video"
+  std::string_view extension;  // "jsonl", "json", "txt", "mp4"
+  std::string_view description;
+};
+std::span<const SinkFormat> sink_formats();
+
+struct SinkOptions {
+  std::string format;        // by name; empty: from the extension of the path
+  int video_crf = 23;        // H.264 quality of "video", 0 (lossless) to 51
+};
+
+// `path` is a file, or "-" for standard output (formats jsonl, coco and mot). Files are written
+// under a temporary name in the same directory, and renamed by finish(). Missing parent directories
+// are made. kOutput: cannot be created; kInvalidArgument: unknown format or extension.
+Result<std::unique_ptr<ResultSink>> open_sink(const std::filesystem::path& path,
+                                              const RunInfo& run, const SinkOptions& options = {});
+
+}  // namespace sparing

@@ -1,0 +1,59 @@
+// Import: one call brings a decoded frame into a tensor (crop, scale, colour conversion, cast,
+// normalise, layout) in one pass over the pixels. The behaviour follows the WebNN "Import Video
+// Frame to Tensor" explainer; extensions default to the explainer's behaviour.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "sparing/base/geometry.h"
+#include "sparing/base/result.h"
+#include "sparing/base/tensor_view.h"
+#include "sparing/frame/video_frame.h"
+
+namespace sparing {
+
+enum class ChannelOrder { kRgb, kBgr };
+
+enum class Fit {
+  kStretch,    // the rectangle fills the destination; aspect ratio may change (the explainer)
+  kLetterbox,  // aspect ratio kept, centred, the border filled with pad_value
+};
+
+struct ImportOptions {
+  // Source rectangle in display coordinates (upright, origin at the visible rectangle's corner),
+  // fractional allowed; default the whole visible rectangle. Samples outside the coded picture are
+  // the nearest edge sample.
+  std::optional<Rect> visible_rect;
+  // value = (pixel - mean[c]) / std[c] on 0..255, c in the order of the tensor's channels.
+  std::array<float, 3> mean{0, 0, 0};
+  std::array<float, 3> std{1, 1, 1};
+  ChannelOrder order = ChannelOrder::kRgb;
+  Fit fit = Fit::kStretch;
+  // Pixel value (0..255, before normalisation) of letterbox borders.
+  float pad_value = 114;
+  // Where in the tensor to draw: image index and rectangle; default the whole of image 0. Nothing
+  // outside the rectangle is touched.
+  int batch_index = 0;
+  std::optional<PixelRect> destination;
+};
+
+// Draws `frame` into `destination` and returns the map from tensor pixel coordinates to display
+// coordinates of the frame (both with pixel centres at .5), through which boxes come back.
+// Integer types are rounded half to even and saturated. Works in memory of the caller only;
+// allocates nothing; may be called from any thread, and from several at once on disjoint
+// destinations. The result does not depend on the position in the tensor or on alignment.
+// Errors, before anything is written: kInvalidArgument (frame, rectangle, shape, std of 0, channel
+// count other than 1 or 3), kNotSupported (a frame on a device).
+Result<Affine> import_frame(const VideoFrame& frame, const ImportOptions& options,
+                            const TensorView& destination);
+
+// The same by the plain double-precision definition of docs/import.md, for any format, type and
+// layout: what every fast path is compared with. Orders of magnitude slower.
+Result<Affine> import_frame_reference(const VideoFrame& frame, const ImportOptions& options,
+                                      const TensorView& destination);
+
+// Name of the SIMD target that import_frame uses on this machine, e.g. "AVX3_ZEN4".
+const char* import_simd_target();
+
+}  // namespace sparing

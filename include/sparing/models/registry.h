@@ -1,0 +1,45 @@
+// Finding models: by a manifest's name, by a manifest file, or by a bare model file that is inspected.
+// Nothing here downloads.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sparing/base/result.h"
+#include "sparing/models/manifest.h"
+#include "sparing/webnn/webnn.h"
+
+namespace sparing {
+
+struct ModelPaths {
+  std::vector<std::filesystem::path> manifest_dirs;  // searched in order for NAME.json
+  std::filesystem::path model_dir;                   // where `models get` puts files
+};
+// $SPARING_MODELS_DIR or the user's cache folder ($XDG_CACHE_HOME or ~/.cache)/sparing/models for
+// files; `share_dir`/models and the model_dir itself for manifests.
+ModelPaths default_model_paths(const std::filesystem::path& share_dir);
+
+struct ModelListEntry {
+  ModelManifest manifest;
+  bool present = false;  // the file is there (its hash is checked on use, not on listing)
+  std::filesystem::path file;
+};
+Result<std::vector<ModelListEntry>> list_models(const ModelPaths& paths);
+
+// `spec` is a manifest's name ("nanodet-g"), a manifest file (*.json; its model file lies beside it,
+// or in model_dir), or a bare .onnx / .xml file: then `context` loads it to see its inputs and
+// outputs, which are matched with a head (see match_head). Checks the SHA-256 of files whose
+// manifest has one. kModel: unknown name (the known ones are listed), file missing (fix: `sparing
+// models get NAME`), wrong hash (expected and found), no head matches.
+Result<Model> resolve_model(std::string_view spec, const ModelPaths& paths, Context& context);
+
+// Guesses a manifest from a graph's inputs and outputs: the first row of the head table whose shapes
+// fit. kModel when none does: says what was found and what is supported.
+Result<ModelManifest> match_head(const Graph& graph, std::string_view name);
+
+// SHA-256 of a file in lower-case hex.
+Result<std::string> sha256_file(const std::filesystem::path& file);
+
+}  // namespace sparing

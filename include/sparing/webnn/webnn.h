@@ -1,0 +1,182 @@
+// Contexts, tensors and graphs in WebNN's terms (https://www.w3.org/TR/webnn/), with the explainer's
+// writeTensor(tensor, videoFrame). Names, argument meanings and error conditions follow WebNN where
+// it has them; differences are marked "extension".
+//
+// All handles are cheap to copy and share their object. A context, its graphs and its tensors may
+// be used from several threads; operations on one tensor are ordered as they were called: a
+// dispatch that uses a tensor runs after earlier writes to it, and a later write or read of the
+// tensor waits for the dispatch.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sparing/base/options.h"
+#include "sparing/base/result.h"
+#include "sparing/base/tensor_view.h"
+#include "sparing/kernels/import.h"
+
+namespace sparing {
+
+enum class DeviceType { kCpu, kGpu, kNpu };
+enum class PowerPreference { kDefault, kHighPerformance, kLowPower };
+// Extension: arithmetic of the graph; always explicit, never the engine's own default.
+enum class Precision { kFloat32, kBfloat16, kFloat16 };
+
+std::string_view to_string(DeviceType type);      // "cpu"
+std::string_view to_string(Precision precision);  // "f32", "bf16", "f16"
+
+struct ContextOptions {
+  DeviceType device_type = DeviceType::kCpu;
+  PowerPreference power_preference = PowerPreference::kDefault;
+  // Extensions.
+  Precision precision = Precision::kFloat32;
+  int threads = 0;         // inference threads in all; 0: as many as there are cores
+  int streams = 1;         // dispatches that run at the same time, each on threads / streams threads
+  std::vector<int> cores;  // pin inference to these cores; empty: no pinning
+  std::filesystem::path cache_dir;  // compiled graphs are kept here; empty: no cache
+};
+
+// WebNN's MLOperandDescriptor. In a graph's description a dimension of -1 is dynamic (extension);
+// a tensor's dimensions are all positive.
+struct OperandDescriptor {
+  DataType data_type = DataType::kFloat32;
+  Shape shape;
+};
+
+struct TensorDescriptor {
+  DataType data_type = DataType::kFloat32;
+  Shape shape;
+  bool readable = false;  // read_tensor is allowed
+  bool writable = false;  // write_tensor is allowed
+};
+
+// The explainer's MLVideoFrame: frame and layout, visible rectangle, mean and std (in options).
+// mean and std are required there and default to 0 and 1 here.
+struct VideoFrameImport {
+  VideoFrame frame;
+  Layout layout = Layout::kNchw;
+  ImportOptions options;
+};
+
+namespace webnn {
+class TensorImpl;
+class GraphImpl;
+class ContextImpl;
+}  // namespace webnn
+
+// MLTensor. Its memory is 64-byte aligned and is handed to the engine without a copy.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(std::shared_ptr<webnn::TensorImpl> impl) : impl_(std::move(impl)) {}
+  explicit operator bool() const { return impl_ != nullptr; }
+  DataType data_type() const;
+  const Shape& shape() const;
+  bool readable() const;
+  bool writable() const;
+  std::size_t byte_size() const;
+  // Releases the memory once queued work is done; later use of any copy is an error.
+  void destroy();
+  const std::shared_ptr<webnn::TensorImpl>& impl() const { return impl_; }
+
+ private:
+  std::shared_ptr<webnn::TensorImpl> impl_;
+};
+
+struct GraphOperand {
+  std::string name;
+  OperandDescriptor descriptor;
+};
+
+// MLGraph: compiled, immutable.
+class Graph {
+ public:
+  Graph() = default;
+  explicit Graph(std::shared_ptr<webnn::GraphImpl> impl) : impl_(std::move(impl)) {}
+  explicit operator bool() const { return impl_ != nullptr; }
+  const std::vector<GraphOperand>& inputs() const;
+  const std::vector<GraphOperand>& outputs() const;
+  const std::shared_ptr<webnn::GraphImpl>& impl() const { return impl_; }
+
+ private:
+  std::shared_ptr<webnn::GraphImpl> impl_;
+};
+
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
+
+// The pending result of a dispatch.
+class Completion {
+ public:
+  Completion() = default;
+  struct State;
+  explicit Completion(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  bool done() const;
+  // Blocks until the dispatch has ended; its error, if it failed. May be called repeatedly.
+  Status wait() const;
+  // Time the engine spent on it, in seconds; 0 before it is done.
+  double inference_seconds() const;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+// MLContext. Made by a backend (sparing/backends/...).
+class Context {
+ public:
+  Context() = default;
+  explicit Context(std::shared_ptr<webnn::ContextImpl> impl) : impl_(std::move(impl)) {}
+  explicit operator bool() const { return impl_ != nullptr; }
+  const ContextOptions& options() const;
+  std::string backend_name() const;  // "openvino 2026.4.1"
+
+  // kInvalidArgument: empty shape, dimension < 1, more than 2^31 bytes.
+  Result<Tensor> create_tensor(const TensorDescriptor& descriptor);
+
+  // Extension in place of MLGraphBuilder: reads an ONNX or OpenVINO IR file and compiles it.
+  // `fixed_input_shapes` replaces dynamic dimensions by name of input; others stay dynamic.
+  // kModel: missing, not a model, an operator the backend lacks, a shape that does not fit.
+  Result<Graph> load_graph(const std::filesystem::path& model_file,
+                           const std::map<std::string, Shape>& fixed_input_shapes = {});
+
+  // Copies bytes in. kInvalidArgument: not writable, or bytes.size() != byte_size().
+  Status write_tensor(const Tensor& tensor, std::span<const std::byte> bytes);
+
+  // The explainer's overload: draws the frame into the tensor, and returns the map from tensor to
+  // frame (display) coordinates. The frame may be released when the call returns. Error conditions as
+  // import_frame, and: not writable, or not a 4-D tensor of 1 or 3 channels in `layout`.
+  Result<Affine> write_tensor(const Tensor& tensor, const VideoFrameImport& source);
+
+  // Queues one run of the graph and returns at once. Tensors are named as graph.inputs() and
+  // graph.outputs() are; all inputs and outputs must be given, each tensor once.
+  // kInvalidArgument: a missing, unknown or twice used name or tensor; a data type or shape that
+  // does not fit; an output's concrete shape that does not follow from the inputs' is reported by
+  // the completion.
+  Result<Completion> dispatch(const Graph& graph, const NamedTensors& inputs,
+                              const NamedTensors& outputs);
+
+  // Output shapes for the given input shapes, for creating output tensors of a dynamic graph.
+  Result<std::map<std::string, Shape>> infer_output_shapes(
+      const Graph& graph, const std::map<std::string, Shape>& input_shapes);
+
+  // Waits for queued work on the tensor and copies it out. kInvalidArgument: not readable, or
+  // bytes.size() != byte_size(). An earlier dispatch into the tensor that failed gives its error.
+  Status read_tensor(const Tensor& tensor, std::span<std::byte> bytes);
+
+  // Extension, without a copy: waits for queued work on the tensor and calls `visit` with its bytes,
+  // which are valid during the call only.
+  Status visit_tensor(const Tensor& tensor,
+                      const std::function<void(std::span<const std::byte>)>& visit);
+
+ private:
+  std::shared_ptr<webnn::ContextImpl> impl_;
+};
+
+}  // namespace sparing

@@ -1,0 +1,42 @@
+// Owned bytes at a 64-byte boundary, zeroed.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+
+namespace sparing {
+
+inline constexpr std::size_t kBufferAlignment = 64;
+
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  // Holds `size` zero bytes, or is empty (data() == nullptr) when memory cannot be had.
+  explicit AlignedBuffer(std::size_t size) {
+    const std::size_t padded = (size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+    if (padded < size) return;  // overflow
+    data_.reset(static_cast<std::byte*>(
+        std::aligned_alloc(kBufferAlignment, padded > 0 ? padded : kBufferAlignment)));
+    if (!data_) return;
+    size_ = size;
+    std::memset(data_.get(), 0, size);
+  }
+
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::span<std::byte> span() { return {data_.get(), size_}; }
+  std::span<const std::byte> span() const { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace sparing

@@ -1,0 +1,108 @@
+#include "sparing/base/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+namespace sparing {
+namespace {
+
+bool pin(std::thread& thread, int core) {
+  if (core < 0 || core >= CPU_SETSIZE) return false;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  return pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) == 0;
+}
+
+}  // namespace
+
+int available_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void set_current_thread_name(const std::string& name) {
+  pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
+}
+
+ThreadPool::ThreadPool(const ThreadPoolOptions& options) {
+  const int count = options.threads > 0 ? options.threads : available_cores();
+  workers_.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    workers_.emplace_back([this, name = options.name + "-" + std::to_string(i)] {
+      set_current_thread_name(name);
+      run();
+    });
+    if (!options.cores.empty() &&
+        !pin(workers_.back(), options.cores[static_cast<std::size_t>(i) % options.cores.size()])) {
+      ++unpinned_;
+    }
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::submit(std::function<void()> task) {
+  {
+    std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  wake_.notify_one();
+}
+
+void ThreadPool::run() {
+  while (true) {
+    std::function<void()> task;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    task();
+  }
+}
+
+void ThreadPool::parallel_for(int count, const std::function<void(int)>& body) {
+  if (count <= 0) return;
+  // The caller takes part, so the loop ends even when every worker is busy (or is the caller); a
+  // helper task that starts late finds no index left and must not touch the caller's frame.
+  struct Shared {
+    std::atomic<int> next{0};
+    std::atomic<int> done{0};
+    std::mutex mutex;
+    std::condition_variable all_done;
+  };
+  auto shared = std::make_shared<Shared>();
+  const auto work = [shared, count, &body] {
+    int finished = 0;
+    for (int i = shared->next.fetch_add(1); i < count; i = shared->next.fetch_add(1)) {
+      body(i);
+      ++finished;
+    }
+    if (finished > 0 && shared->done.fetch_add(finished) + finished == count) {
+      std::lock_guard lock(shared->mutex);
+      shared->all_done.notify_all();
+    }
+  };
+  const int helpers = std::min(size(), count - 1);
+  for (int i = 0; i < helpers; ++i) submit(work);
+  work();
+  std::unique_lock lock(shared->mutex);
+  shared->all_done.wait(lock, [&] { return shared->done.load() == count; });
+}
+
+}  // namespace sparing
