@@ -29,16 +29,22 @@ struct DecodeOptions {
   float score_threshold = 0;   // detections below are not produced
 };
 
-// Appends the detections of one image, boxes in pixels of the input tensor, before NMS, in a
-// deterministic order. Boxes that are not finite are dropped and counted in `dropped`.
-// kModel: a tensor is missing or its shape does not belong to the head: names expected and found.
+// The detections of one image, boxes in pixels of the input tensor, before NMS, in a deterministic
+// order (that of the outputs). Scores are in [0, 1], boxes finite with x0 <= x1 and y0 <= y1.
 struct DecodeResult {
   std::vector<Detection> detections;
-  int dropped_not_finite = 0;
+  int dropped_not_finite = 0;  // a NaN or infinity in the score or the box
+  int dropped_inside_out = 0;  // negative width or height
+  int dropped_unknown_class = 0;  // end2end: a class index beyond the labels
 };
+
+// kModel: a tensor is missing or its shape does not belong to the head (names expected and found),
+// the number of classes is not that of the labels, or a score is not a probability.
+// kInvalidArgument: an input size that is not positive, an image index outside the batch.
 using DecodeFunction = Result<DecodeResult> (*)(const HeadSpec&, std::span<const HeadTensor>,
                                                 const DecodeOptions&);
-// A guess of the spec from the graph's outputs; nullopt when they do not fit this head.
+// A guess from the graph's inputs and outputs (docs/models.md has the rules), without a name;
+// nullopt when they do not fit this head.
 using MatchFunction = std::optional<ModelManifest> (*)(const Graph& graph);
 
 struct HeadInfo {

@@ -23,9 +23,13 @@ ModelPaths default_model_paths(const std::filesystem::path& share_dir);
 
 struct ModelListEntry {
   ModelManifest manifest;
+  std::filesystem::path manifest_file;
   bool present = false;  // the file is there (its hash is checked on use, not on listing)
   std::filesystem::path file;
+  std::string problem;  // why the manifest cannot be used (then only its name holds); else empty
 };
+// By directory, then by name; of two manifests with one name the first counts. A manifest that cannot be
+// used is listed with its problem. kModel: a directory that exists cannot be read.
 Result<std::vector<ModelListEntry>> list_models(const ModelPaths& paths);
 
 // `spec` is a manifest's name ("nanodet-g"), a manifest file (*.json; its model file lies beside it,
@@ -38,6 +42,10 @@ Result<Model> resolve_model(std::string_view spec, const ModelPaths& paths, Cont
 // Guesses a manifest from a graph's inputs and outputs: the first row of the head table whose shapes
 // fit. kModel when none does: says what was found and what is supported.
 Result<ModelManifest> match_head(const Graph& graph, std::string_view name);
+
+// Whether a loaded graph is what its manifest says: the input's name, type and fixed shape, and the
+// outputs' names. kModel: names expected and found.
+Status check_graph(const ModelManifest& manifest, const Graph& graph);
 
 // SHA-256 of a file in lower-case hex.
 Result<std::string> sha256_file(const std::filesystem::path& file);
