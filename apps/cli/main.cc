@@ -1,0 +1,69 @@
+// sparing: the command line. Each subcommand is one file; docs/cli.md is the manual.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "commands.h"
+#include "exit_codes.h"
+#include "sparing/base/version.h"
+
+namespace sparing::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "Finds objects in video on a small machine.\n\n"
+    "  sparing models get nanodet-g                  fetch the default detector, once\n"
+    "  sparing detect clip.mp4 --out boxes.jsonl --render boxes.mp4\n"
+    "  sparing eval boxes.jsonl --gt gt.txt          compare with ground truth\n\n"
+    "`sparing COMMAND --help` explains each command.";
+
+constexpr const char* kFooter =
+    "Exit codes: 0 done, 1 internal error, 2 usage, 3 input, 4 model, 5 output, 6 not available on "
+    "this machine, 130 interrupted.";
+
+int run(int argc, char** argv) {
+  CLI::App app(kDescription, "sparing");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  const std::string version_line = "sparing " + std::string(version());
+  app.set_version_flag("--version", version_line);
+  Command command;
+  add_detect_command(app, command);
+  add_eval_command(app, command);
+  add_models_command(app, command);
+  add_info_command(app, command);
+  app.add_subcommand("version", "print the version")->callback([&] {
+    command = [&] {
+      std::printf("%s\n", version_line.c_str());
+      return kExitOk;
+    };
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // 0 for --help and --version, which CLI11 reports this way, too.
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  return command();
+}
+
+}  // namespace
+
+int report(const Error& error) {
+  std::fprintf(stderr, "sparing: %s\n", error.to_string().c_str());
+  return exit_code(error.code);
+}
+
+}  // namespace sparing::cli
+
+int main(int argc, char** argv) {
+  try {
+    return sparing::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    // E.g. out of memory. The library itself reports errors as values.
+    std::fprintf(stderr, "sparing: internal error: %s\n", error.what());
+    return sparing::cli::kExitInternal;
+  }
+}

@@ -1,0 +1,140 @@
+// sparing models: list, get, inspect.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "exit_codes.h"
+#include "runtime.h"
+#include "sparing/models/head.h"
+#include "sparing/models/registry.h"
+
+extern char** environ;
+
+namespace sparing::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+int list(bool) {
+  auto models = list_models(default_model_paths(share_dir()));
+  if (!models.ok()) return report(models.error());
+  std::printf("%-20s %-8s %-12s %s\n", "name", "here", "licence", "what");
+  for (const ModelListEntry& entry : *models) {
+    std::printf("%-20s %-8s %-12s %s\n", entry.manifest.name.c_str(), entry.present ? "yes" : "no",
+                entry.manifest.licence.c_str(), entry.manifest.title.c_str());
+  }
+  return kExitOk;
+}
+
+// The private environment that the set-up made, or the user's own Python.
+std::string python() {
+  if (const char* set = std::getenv("SPARING_PYTHON"); set != nullptr && *set != '\0') return set;
+  const fs::path own = share_dir() / ".deps" / "python" / "bin" / "python3";
+  std::error_code error;
+  return fs::exists(own, error) ? own.string() : "python3";
+}
+
+// Runs a program with our terminal and environment; its exit code, or -1 when it cannot start.
+int run_program(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return -1;
+  int state = 0;
+  while (waitpid(child, &state, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return WIFEXITED(state) ? WEXITSTATUS(state) : kExitInterrupted;
+}
+
+int get(const std::string& name) {
+  const ModelPaths paths = default_model_paths(share_dir());
+  auto models = list_models(paths);
+  if (!models.ok()) return report(models.error());
+  std::string known;
+  for (const ModelListEntry& entry : *models) {
+    if (entry.manifest.source.kind.empty()) continue;
+    known += (known.empty() ? "" : ", ") + entry.manifest.name;
+    if (entry.manifest.name != name) continue;
+    const fs::path tool = share_dir() / "tools" / "get_model.py";
+    for (const fs::path& dir : paths.manifest_dirs) {
+      const fs::path manifest = dir / (name + ".json");
+      std::error_code error;
+      if (!fs::exists(manifest, error)) continue;
+      const int code = run_program(
+          {python(), tool.string(), manifest.string(), "--out", paths.model_dir.string()});
+      if (code == 0) return kExitOk;
+      if (code < 0 || code == 126 || code == 127) {
+        return report({ErrorCode::kModel, "model '" + name + "'", "cannot run '" + python() + "'",
+                       "install Python 3.11 or later, or set SPARING_PYTHON to one"});
+      }
+      // The tool has said what is wrong.
+      return code == kExitInterrupted || code == -SIGINT ? kExitInterrupted : kExitModel;
+    }
+  }
+  return report({ErrorCode::kModel, "model '" + name + "'", "cannot be fetched",
+                 known.empty() ? "no manifest with a source was found" : "choose from: " + known});
+}
+
+std::string type_and_shape(const GraphOperand& operand) {
+  return std::string(info(operand.descriptor.data_type).name) + " " +
+         to_string_shape(operand.descriptor.shape);
+}
+
+int inspect(const std::string& file) {
+  auto context = create_context({.precision = "f32", .no_cache = true});
+  if (!context.ok()) return report(context.error());
+  auto graph = context->load_graph(file);
+  if (!graph.ok()) return report(graph.error());
+  for (const GraphOperand& input : graph->inputs()) {
+    std::printf("input   %-24s %s\n", input.name.c_str(), type_and_shape(input).c_str());
+  }
+  for (const GraphOperand& output : graph->outputs()) {
+    std::printf("output  %-24s %s\n", output.name.c_str(), type_and_shape(output).c_str());
+  }
+  auto manifest = match_head(*graph, fs::path(file).stem().string());
+  if (!manifest.ok()) return report(manifest.error());
+  const HeadInfo& head = info(manifest->head.type);
+  std::printf("head    %s: %s\n", std::string(head.name).c_str(), std::string(head.description).c_str());
+  std::printf("classes %zu\n", manifest->labels.size());
+  std::printf("usable as it is: sparing detect VIDEO --model %s --out boxes.jsonl\n", file.c_str());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_models_command(CLI::App& parent, Command& run) {
+  struct Arguments {
+    std::string name;
+    std::string file;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = parent.add_subcommand("models", "list, fetch and inspect models");
+  app->description(
+      "List, fetch and inspect models.\n\n"
+      "  sparing models list                what is known, and what is here\n"
+      "  sparing models get nanodet-g       fetch, verify and convert; the only command that downloads\n"
+      "  sparing models inspect yolo.onnx   inputs, outputs, and the head that reads them");
+  app->require_subcommand(1);
+  app->add_subcommand("list", "the known models, and which are here")->callback([&run] {
+    run = [] { return list(false); };
+  });
+  CLI::App* get_app = app->add_subcommand("get", "fetch a model, verify it, and convert it");
+  get_app->add_option("name", arguments->name, "as `sparing models list` prints it")->required();
+  get_app->callback([arguments, &run] { run = [arguments] { return get(arguments->name); }; });
+  CLI::App* inspect_app = app->add_subcommand("inspect", "inputs, outputs and head of a model file");
+  inspect_app->add_option("file", arguments->file, "an .onnx or OpenVINO .xml file")->required();
+  inspect_app->callback([arguments, &run] { run = [arguments] { return inspect(arguments->file); }; });
+}
+
+}  // namespace sparing::cli

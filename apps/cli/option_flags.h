@@ -1,0 +1,31 @@
+// Puts the fields of an options struct (sparing/base/options.h) on a command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sparing/base/options.h"
+
+namespace sparing::cli {
+
+// Ranges and choices are checked by validate_options, so that a library user reads the same message.
+template <class Struct>
+void add_flags(CLI::App& app, Struct& options) {
+  for_each_option(options, [&](const auto& field, auto& value) {
+    using T = std::decay_t<decltype(value)>;
+    const std::string flag = "--" + std::string(field.name);
+    std::string help(field.help_text);
+    if (!field.choice_list.empty()) help += " (" + std::string(field.choice_list) + ")";
+    if constexpr (std::is_same_v<T, bool>) {
+      app.add_flag(flag, value, help);
+    } else {
+      CLI::Option* option = app.add_option(flag, value, help);
+      if (!field.unit_text.empty()) option->type_name(std::string(field.unit_text));
+      if constexpr (std::is_same_v<T, std::vector<std::string>>) option->delimiter(',');
+    }
+  });
+}
+
+}  // namespace sparing::cli

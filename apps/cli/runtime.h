@@ -1,0 +1,56 @@
+// What the app decides for the library: the backend, and where models and tools lie.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sparing/base/options.h"
+#include "sparing/base/result.h"
+#include "sparing/models/registry.h"
+#include "sparing/webnn/webnn.h"
+
+namespace sparing::cli {
+
+struct RuntimeOptions {
+  std::string device = "cpu";
+  std::string precision = "auto";
+  int threads = 0;
+  int streams = 0;
+  std::vector<std::string> cores;
+  bool no_cache = false;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        option("device", &RuntimeOptions::device)
+            .help("where the network runs")
+            .choices("cpu|gpu|npu"),
+        option("precision", &RuntimeOptions::precision)
+            .help("arithmetic of the network; auto: bf16 where the device computes in it, else f32")
+            .choices("auto|f32|bf16|f16"),
+        option("threads", &RuntimeOptions::threads)
+            .help("inference threads in all; 0: one per core")
+            .range(0, 1024),
+        option("streams", &RuntimeOptions::streams)
+            .help("frames inferred at the same time, threads / streams threads each; more is "
+                  "smoother, 1 has the least latency; 0: one per thread")
+            .range(0, 1024),
+        option("cores", &RuntimeOptions::cores).help("run inference on these cores only, e.g. 0,1"),
+        option("no-cache", &RuntimeOptions::no_cache)
+            .help("do not keep the compiled network in the user's cache folder"),
+    };
+  }
+};
+
+// $XDG_CACHE_HOME/sparing, else ~/.cache/sparing; empty when neither variable is set.
+std::filesystem::path user_cache_dir();
+
+// Where models/ (manifests) and tools/ lie: $SPARING_SHARE_DIR, else ../share/sparing beside the
+// binary's folder, else the source tree it was built from.
+std::filesystem::path share_dir();
+
+// The options resolved: auto precision and streams become concrete.
+Result<ContextOptions> context_options(const RuntimeOptions& options);
+Result<Context> create_context(const RuntimeOptions& options);
+
+}  // namespace sparing::cli

@@ -1,0 +1,12 @@
+// Ctrl-C and SIGTERM as a stop token.
+#pragma once
+
+#include <stop_token>
+
+namespace sparing::cli {
+
+// From the first call on, SIGINT and SIGTERM request a stop; a second one ends the process at
+// once. SIGPIPE is ignored, so that a closed pipe is an output error.
+std::stop_token stop_on_signals();
+
+}  // namespace sparing::cli

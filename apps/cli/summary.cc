@@ -1,0 +1,98 @@
+#include "summary.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+namespace sparing::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double fps(const RunSummary& summary) {
+  return static_cast<double>(summary.frames) / std::max(summary.wall_seconds, 1e-9);
+}
+
+template <class... Args>
+void append(std::string& text, const char* format, Args... args) {
+  char line[512];
+  std::snprintf(line, sizeof line, format, args...);
+  text += line;
+}
+
+}  // namespace
+
+std::string summary_text(const RunDescription& run, const RunSummary& summary) {
+  std::string text;
+  append(text, "%lld frames in %.2f s (%.1f fps), %lld detections\n",
+         static_cast<long long>(summary.frames), summary.wall_seconds, fps(summary),
+         static_cast<long long>(summary.detections));
+  text += run.model + " at " + std::to_string(summary.input_size.width) + "x" +
+          std::to_string(summary.input_size.height) + ", " + run.device + " " + run.precision +
+          ", threads " + std::to_string(run.threads) + ", streams " + std::to_string(run.streams) +
+          "\n\n";
+  text += "stage               total s   ms/frame        p50        p95        max\n";
+  for (const StageStatistics& stage : summary.stages) {
+    const double mean = stage.count > 0 ? stage.total_seconds / static_cast<double>(stage.count) : 0;
+    append(text, "%-16s %10.2f %10.3f %10.3f %10.3f %10.3f\n", stage.name.c_str(),
+           stage.total_seconds, mean * 1e3, stage.p50_seconds * 1e3, stage.p95_seconds * 1e3,
+           stage.max_seconds * 1e3);
+  }
+  text += "(stages overlap: their totals add up to more than the time of the run)\n";
+  if (summary.damaged_frames > 0) {
+    append(text, "%lld damaged frames\n", static_cast<long long>(summary.damaged_frames));
+  }
+  for (const DropCount& drop : summary.dropped_frames) {
+    append(text, "dropped %lld frames: %s\n", static_cast<long long>(drop.count), drop.reason.c_str());
+  }
+  for (const DropCount& drop : summary.dropped_detections) {
+    append(text, "dropped %lld detections: %s\n", static_cast<long long>(drop.count),
+           drop.reason.c_str());
+  }
+  if (!run.outputs.empty()) text += "\n";
+  for (const std::string& output : run.outputs) {
+    if (output != "-") text += output + "\n";
+  }
+  return text;
+}
+
+std::string summary_json(const RunDescription& run, const RunSummary& summary) {
+  const auto drops = [](const std::vector<DropCount>& counts) {
+    Json list = Json::array();
+    for (const DropCount& drop : counts) list.push_back({{"reason", drop.reason}, {"count", drop.count}});
+    return list;
+  };
+  Json json;
+  json["schema"] = 1;
+  json["input"] = run.input;
+  json["model"] = run.model;
+  json["device"] = run.device;
+  json["precision"] = run.precision;
+  json["threads"] = run.threads;
+  json["streams"] = run.streams;
+  json["input_size"] = {summary.input_size.width, summary.input_size.height};
+  json["frames"] = summary.frames;
+  json["detections"] = summary.detections;
+  json["wall_seconds"] = summary.wall_seconds;
+  json["fps"] = fps(summary);
+  json["stages"] = Json::object();
+  for (const StageStatistics& stage : summary.stages) {
+    json["stages"][stage.name] = {{"count", stage.count},
+                                  {"total_seconds", stage.total_seconds},
+                                  {"p50_seconds", stage.p50_seconds},
+                                  {"p95_seconds", stage.p95_seconds},
+                                  {"max_seconds", stage.max_seconds}};
+  }
+  json["damaged_frames"] = summary.damaged_frames;
+  json["dropped_frames"] = drops(summary.dropped_frames);
+  json["dropped_detections"] = drops(summary.dropped_detections);
+  json["last_time_seconds"] = summary.last_time ? Json(summary.last_time->seconds()) : Json(nullptr);
+  json["interrupted"] = summary.interrupted;
+  json["error"] = summary.error ? Json(summary.error->to_string()) : Json(nullptr);
+  json["outputs"] = run.outputs;
+  // File names need not be UTF-8; JSON must.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace sparing::cli

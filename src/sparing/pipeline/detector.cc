@@ -1,0 +1,153 @@
+#include "sparing/pipeline/detector.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cctype>
+#include <utility>
+
+#include "sparing/pipeline/detection_run.h"
+#include "sparing/pipeline/frame_job.h"
+#include "sparing/pipeline/input_size.h"
+
+namespace sparing {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+Result<std::vector<char>> wanted_classes(const std::vector<std::string>& names,
+                                         const std::vector<std::string>& labels) {
+  std::vector<char> wanted;
+  if (names.empty()) return wanted;
+  wanted.assign(labels.size(), 0);
+  for (const std::string& name : names) {
+    bool found = false;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (lower(labels[i]) == lower(name)) {
+        wanted[i] = 1;
+        found = true;
+      }
+    }
+    if (!found) {
+      std::string known;
+      for (const std::string& label : labels) known += (known.empty() ? "" : ", ") + label;
+      return Error{ErrorCode::kInvalidArgument, "--classes",
+                   "the model has no class '" + name + "'", "choose from: " + known};
+    }
+  }
+  return wanted;
+}
+
+// The only input, or the one that the manifest names, if it is a picture in the manifest's layout.
+Result<std::string> find_input(const Graph& graph, const ModelManifest& manifest) {
+  const GraphOperand* input = nullptr;
+  std::string names;
+  for (const GraphOperand& candidate : graph.inputs()) {
+    names += (names.empty() ? "" : ", ") + candidate.name + " " +
+             to_string_shape(candidate.descriptor.shape);
+    if (manifest.input.name.empty() ? graph.inputs().size() == 1
+                                    : candidate.name == manifest.input.name) {
+      input = &candidate;
+    }
+  }
+  const std::string thing = "model '" + manifest.name + "'";
+  if (input == nullptr) {
+    return Error{ErrorCode::kModel, thing,
+                 manifest.input.name.empty() ? "has several inputs: " + names
+                                             : "has no input '" + manifest.input.name + "', but " + names,
+                 "name its picture input in the manifest (input.name)"};
+  }
+  const Shape& shape = input->descriptor.shape;
+  const std::size_t channels = manifest.input.layout == Layout::kNchw ? 1 : 3;
+  if (shape.size() != 4 || (shape[channels] != 3 && shape[channels] != -1) ||
+      input->descriptor.data_type != DataType::kFloat32) {
+    return Error{ErrorCode::kModel, thing,
+                 "input " + names + " of type " +
+                     std::string(info(input->descriptor.data_type).name) +
+                     " is not a float32 picture of 3 channels",
+                 "export it as float32 with 4 dimensions, or set input.layout in the manifest"};
+  }
+  return input->name;
+}
+
+// A graph with fixed height and width takes that size only.
+void apply_fixed_size(const Graph& graph, const std::string& name, ModelInput& input) {
+  for (const GraphOperand& operand : graph.inputs()) {
+    if (operand.name != name) continue;
+    const bool nchw = input.layout == Layout::kNchw;
+    const std::int64_t height = operand.descriptor.shape[nchw ? 2 : 1];
+    const std::int64_t width = operand.descriptor.shape[nchw ? 3 : 2];
+    if (height <= 0 || width <= 0) continue;
+    input.default_size = {static_cast<int>(width), static_cast<int>(height)};
+  }
+}
+
+}  // namespace
+
+Result<Size> parse_size(std::string_view text) {
+  const Error error{ErrorCode::kInvalidArgument, "--size", "'" + std::string(text) + "' is not a size",
+                    "give WIDTHxHEIGHT in pixels, e.g. 768x576"};
+  const std::size_t cross = text.find_first_of("xX");
+  if (cross == std::string_view::npos) return error;
+  Size size;
+  const auto read = [](std::string_view part, int& value) {
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return code == std::errc() && end == part.data() + part.size() && value > 0;
+  };
+  if (!read(text.substr(0, cross), size.width) || !read(text.substr(cross + 1), size.height)) {
+    return error;
+  }
+  return size;
+}
+
+Detector::Detector(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Detector::Detector(Detector&&) noexcept = default;
+Detector& Detector::operator=(Detector&&) noexcept = default;
+Detector::~Detector() = default;
+
+Result<Detector> Detector::create(Context context, const Model& model,
+                                  const DetectOptions& options) {
+  SPARING_RETURN_IF_ERROR(validate_options(options));
+  auto impl = std::make_unique<Impl>();
+  impl->context = std::move(context);
+  impl->manifest = model.manifest;
+  impl->options = options;
+  SPARING_ASSIGN_OR_RETURN(impl->class_wanted, wanted_classes(options.classes, model.manifest.labels));
+  SPARING_ASSIGN_OR_RETURN(impl->graph, impl->context.load_graph(model.file));
+  SPARING_ASSIGN_OR_RETURN(impl->input_name, find_input(impl->graph, impl->manifest));
+  apply_fixed_size(impl->graph, impl->input_name, impl->manifest.input);
+  if (!options.size.empty()) {
+    SPARING_ASSIGN_OR_RETURN(impl->requested_size, parse_size(options.size));
+    SPARING_RETURN_IF_ERROR(check_requested_size(impl->manifest.input, impl->requested_size));
+  }
+  impl->score_threshold =
+      static_cast<float>(options.score >= 0 ? options.score : impl->manifest.score_threshold);
+  impl->nms.iou_threshold =
+      static_cast<float>(options.iou >= 0 ? options.iou : impl->manifest.iou_threshold);
+  impl->nms.class_agnostic = options.class_agnostic;
+  return Detector(std::move(impl));
+}
+
+const std::vector<std::string>& Detector::labels() const { return impl_->manifest.labels; }
+
+Size Detector::input_size(Size display_size) const { return impl_->input_size(display_size); }
+
+Result<std::vector<Detection>> Detector::detect(const VideoFrame& frame) {
+  FrameSlot slot;
+  SPARING_ASSIGN_OR_RETURN(const Affine to_display, impl_->import(frame, slot));
+  SPARING_ASSIGN_OR_RETURN(const Completion completion, impl_->dispatch(slot));
+  SPARING_RETURN_IF_ERROR(completion.wait());
+  DetectionCounts counts;
+  return impl_->read(slot, to_display, display_size(frame), counts);
+}
+
+RunSummary Detector::run(VideoSource& source, std::span<ResultSink* const> sinks,
+                         const RunControl& control) {
+  return DetectionRun(*impl_, source, sinks, control).run();
+}
+
+}  // namespace sparing

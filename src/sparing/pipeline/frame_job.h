@@ -1,0 +1,56 @@
+// One frame on its way through the network: the work of the detector that does not depend on how
+// frames are scheduled. Detector::detect runs the three steps in a row; DetectionRun overlaps them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sparing/base/geometry.h"
+#include "sparing/base/result.h"
+#include "sparing/models/head.h"
+#include "sparing/pipeline/detector.h"
+#include "sparing/webnn/webnn.h"
+
+namespace sparing {
+
+// Tensors for one frame in flight. Reused; made anew when the input size changes.
+struct FrameSlot {
+  Size input_size;
+  Tensor input;
+  NamedTensors outputs;
+};
+
+struct DetectionCounts {
+  std::int64_t not_finite = 0;     // boxes with NaN or infinite corners
+  std::int64_t outside_frame = 0;  // nothing left after clipping to the frame
+};
+
+struct Detector::Impl {
+  Context context;
+  Graph graph;
+  ModelManifest manifest;
+  DetectOptions options;
+  Size requested_size;
+  std::vector<char> class_wanted;  // by class id; empty: all
+  float score_threshold = 0;
+  NmsOptions nms;
+  std::string input_name;
+  std::map<std::pair<int, int>, std::map<std::string, Shape>> output_shapes;  // by input size
+
+  Size input_size(Size display) const;
+  Shape input_shape(Size size) const;
+  // Step 1: draws the frame into the slot's input tensor. Returns the map from tensor to display
+  // coordinates.
+  Result<Affine> import(const VideoFrame& frame, FrameSlot& slot);
+  // Step 2.
+  Result<Completion> dispatch(const FrameSlot& slot);
+  // Step 3: waits for the outputs; detections in display coordinates.
+  Result<std::vector<Detection>> read(const FrameSlot& slot, const Affine& to_display,
+                                      Size display, DetectionCounts& counts);
+
+ private:
+  Status prepare(FrameSlot& slot, Size size);
+};
+
+}  // namespace sparing
