@@ -42,8 +42,13 @@ function(sparing_module name)
   endif()
 endfunction()
 
-# sparing_fuzz(NAME SOURCE USES...): a libFuzzer executable bin/fuzz_NAME.
+# sparing_fuzz(NAME SOURCE USES...): a libFuzzer executable bin/fuzz_NAME. The target `fuzzers` builds
+# them all.
 function(sparing_fuzz name source)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers fuzz_${name})
   add_executable(fuzz_${name} ${source})
   target_link_libraries(fuzz_${name} PRIVATE sparing_build_flags)
   foreach(used IN LISTS ARGN)

@@ -69,7 +69,8 @@ build_preset() {
   mkdir -p "$ROOT/build/logs"
   cd "$ROOT"
   say "configuring (preset $preset)"
-  run_logged "$log" cmake --preset "$preset" "-DOpenVINO_DIR=$OPENVINO_CMAKE_DIR" "$@" || {
+  run_logged "$log" cmake --preset "$preset" "-DOpenVINO_DIR=$OPENVINO_CMAKE_DIR" \
+    "-DSPARING_PYTHON=$VENV/bin/python3" "$@" || {
     tail -n 30 "$log" >&2
     fail "$code" "configuring preset '$preset'" "cmake failed" "read $log"
   }
