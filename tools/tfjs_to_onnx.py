@@ -43,7 +43,8 @@ def convert(graph, name, layout="nhwc", multiple_of=0, inputs=None, outputs=None
     inputs, outputs: {TensorFlow.js node: ONNX name}; outputs also chooses which, and their order.
     """
     wanted = [(parse_reference(node), onnx_name) for node, onnx_name in (outputs or {}).items()] \
-        or [((node, index), node) for node, index in graph.outputs]
+        or [((node, index), f"{node}:{index}" if index else node)
+            for node, index in graph.outputs]
     order = needed_nodes(graph, [reference for reference, _ in wanted])
     builder = Builder(layout, multiple_of, inputs or {}, count_uses(order, wanted))
     values = {}
@@ -53,8 +54,7 @@ def convert(graph, name, layout="nhwc", multiple_of=0, inputs=None, outputs=None
     missing = set(inputs or {}) - {n.name for n in order if n.op == "Placeholder"}
     if missing:
         raise ConversionError(f"input '{min(missing)}': no Placeholder of this name is used")
-    infos = [finish_output(builder, values, reference, onnx_name)
-             for reference, onnx_name in wanted]
+    infos = emit_outputs(builder, values, wanted)
     model = helper.make_model(
         helper.make_graph(builder.nodes, name, builder.inputs, infos,
                           [tensor(n, a) for n, a in builder.initializers.items()]),
@@ -112,27 +112,28 @@ def count_uses(nodes, wanted):
     return uses
 
 
-def finish_output(builder, values, reference, onnx_name):
-    if reference not in values:
-        raise ConversionError(f"output '{reference[0]}:{reference[1]}': the graph has no such "
-                              "tensor")
-    value = values[reference]
-    if value.const is not None:
-        raise ConversionError(f"output '{reference[0]}': is a constant")
-    is_image = len(value.dims) == 4 and builder.layout == "nhwc"
-    order = NHWC_AS_NCHW if is_image else tuple(range(len(value.dims)))
-    tensor_name = builder.stored(value, order)
-    taken = {i.name for i in builder.inputs} | set(builder.renamed)
-    if tensor_name in taken or tensor_name not in builder.producer:
-        builder.emit("Identity", [tensor_name], onnx_name)
-        builder.renamed.add(onnx_name)
-    else:
-        builder.rename(tensor_name, onnx_name)
-    # An open size is named after its input axis where it is that, else after the output.
-    shape = [d.now if not d.axis else
-             d.axis if (d.ratio, d.offset) == (1, 0) else f"{onnx_name}_{axis}"
-             for axis, d in ((a, value.dims[a]) for a in order)]
-    return helper.make_tensor_value_info(onnx_name, TensorProto.FLOAT, shape)
+def emit_outputs(builder, values, wanted):
+    """Stores the outputs in their order of axes under their names; returns their descriptions."""
+    if len({name for _, name in wanted}) != len(wanted):
+        raise ConversionError("outputs: two of them have the same name")
+    tensors, infos = [], []
+    for reference, name in wanted:
+        if reference not in values:
+            raise ConversionError(
+                f"output '{reference[0]}:{reference[1]}': the graph has no such tensor")
+        value = values[reference]
+        if value.const is not None:
+            raise ConversionError(f"output '{reference[0]}': is a constant")
+        is_image = len(value.dims) == 4 and builder.layout == "nhwc"
+        order = NHWC_AS_NCHW if is_image else tuple(range(len(value.dims)))
+        tensors.append((builder.stored(value, order), name))
+        # An open size is named after its input axis where it is that, else after the output.
+        dims = [(axis, value.dims[axis]) for axis in order]
+        infos.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [
+            d.now if not d.axis else
+            d.axis if (d.ratio, d.offset) == (1, 0) else f"{name}_{axis}" for axis, d in dims]))
+    builder.name_outputs(tensors)
+    return infos
 
 
 def tensor(name, array):

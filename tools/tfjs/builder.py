@@ -25,7 +25,7 @@ class Dim:
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor. dims, pad: in TensorFlow's axis order; stored axis i is TensorFlow axis order[i]."""
+    """A tensor. dims, pad: in TensorFlow's axis order; stored axis i is its axis order[i]."""
     name: str
     dims: tuple
     order: tuple
@@ -46,7 +46,6 @@ class Builder:
         self.uses = uses  # (TensorFlow node name, output index) -> number of uses
         self.nodes, self.inputs, self.initializers = [], [], {}
         self.producer = {}  # tensor name -> its ONNX node
-        self.renamed = set()  # tensors that have their final name as an output
 
     def fail(self, node, problem):
         raise ConversionError(f"node '{node.name}' ({node.op}): {problem}")
@@ -63,16 +62,24 @@ class Builder:
         self.producer.update((name, node) for name in node.output)
         return output
 
-    def rename(self, old, new):
-        if new in self.producer or new in self.initializers:
-            raise ConversionError(f"output '{new}': another tensor has this name already")
+    def name_outputs(self, outputs):
+        """Gives the tensors of [(tensor, output name)] their final names."""
+        finals, copies = {}, []
+        for tensor, name in outputs:
+            if name in self.initializers or name in [i.name for i in self.inputs]:
+                raise ConversionError(f"output '{name}': an input or constant has this name")
+            if tensor in self.producer and tensor not in finals:
+                finals[tensor] = name
+            else:  # the input itself, or an output already
+                copies.append((tensor, name))
+        for name in [n for _, n in outputs if n in self.producer and n not in finals]:
+            finals[name] = self.unique(name + "/inner")
         for node in self.nodes:
+            node.name = finals.get(node.name, node.name)
             for names in (node.input, node.output):
-                for i, name in enumerate(names):
-                    if name == old:
-                        names[i] = new
-        self.producer[new] = self.producer.pop(old)
-        self.renamed.add(new)
+                names[:] = [finals.get(name, name) for name in names]
+        for tensor, name in copies:
+            self.emit("Identity", [finals.get(tensor, tensor)], name)
 
     def initializer(self, name, array):
         name = self.unique(name)
@@ -115,7 +122,7 @@ class Builder:
                                                             perm=perm)
 
     def spatial(self, node, value, pad_value):
-        """NCHW tensor name and pending pads ((top, bottom), (left, right)) that the op takes over."""
+        """NCHW tensor name, and pending ((top, bottom), (left, right)) that the op takes over."""
         if len(value.dims) != 4:
             self.fail(node, f"input has {len(value.dims)} axes, 4 are needed")
         if node.attrs.get("data_format", "NHWC") != "NHWC":

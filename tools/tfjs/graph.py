@@ -63,7 +63,7 @@ def describe(error):
 
 
 def _decode_attr(value):
-    """{"i": "3"} -> 3, {"s": base64} -> "text", {"list": {"i": [...]}} -> [...], shapes to lists."""
+    """{"i": "3"} -> 3, {"s": base64} -> "text", {"list": {...}} -> [...], a shape -> [...]."""
     for kind, raw in value.items():
         if kind == "list":
             for item_kind, items in raw.items():

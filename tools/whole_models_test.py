@@ -1,0 +1,92 @@
+"""The whole graphs of the real models, converted, against the plain numpy interpreter.
+
+Runs where the models' source files are: SPARING_TEST_SOURCE, a folder with nanodet.json and
+nanodet.bin (`sparing models get` keeps them in nanodet-g.source beside the model), and likewise
+selfie.json and selfie.bin.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import tfjs_reference  # noqa: E402
+import tfjs_to_onnx  # noqa: E402
+from tfjs_testing import evaluate, nchw, operators  # noqa: E402
+
+
+def source_file(name):
+    folder = os.environ.get("SPARING_TEST_SOURCE")
+    path = pathlib.Path(folder, name) if folder else None
+    if path is None or not path.is_file():
+        raise unittest.SkipTest(f"{name} is not there; set SPARING_TEST_SOURCE to the folder "
+                                "nanodet-g.source in the models folder")
+    return path
+
+
+class WholeModelTest(unittest.TestCase):
+    def compare(self, path, model, image, feed, changes=None):
+        """Greatest absolute error over all outputs, and greatest value."""
+        nodes, weights = tfjs_reference.load(path)
+        weights.update(changes or {})
+        outputs = [o for o, _ in self.outputs]
+        name = next(n["name"] for n in nodes if n["op"] == "Placeholder")
+        expected = tfjs_reference.run(nodes, weights, {name: image}, outputs)
+        found = evaluate(model, {"input": feed})
+        worst = peak = 0.0
+        for (_, onnx_name), reference in zip(self.outputs, expected):
+            reference = nchw(reference) if feed is not image else reference
+            self.assertEqual(found[onnx_name].shape, reference.shape)
+            worst = max(worst, float(np.abs(found[onnx_name] - reference).max()))
+            peak = max(peak, float(np.abs(reference).max()))
+        return worst, peak
+
+    def test_nanodet(self):
+        path = source_file("nanodet.json")
+        manifest = json.loads((HERE.parent / "models" / "nanodet-g.json").read_text())
+        recipe = manifest["source"]["convert"]
+        self.outputs = list(recipe["outputs"].items())
+        model = tfjs_to_onnx.convert(tfjs_to_onnx.load_graph(path), manifest["name"],
+                                     recipe["layout"], recipe["multiple_of"], recipe["inputs"],
+                                     recipe["outputs"])
+        digest = hashlib.sha256(tfjs_to_onnx.serialize(model)).hexdigest()
+        self.assertEqual(digest, manifest["sha256"])
+        # Convolutions run NCHW with nothing between them: the only transposes put the outputs'
+        # cells first.
+        self.assertEqual(operators(model)["Transpose"], len(self.outputs))
+        self.assertEqual(operators(model)["Pad"], 0)
+        nodes, weights = tfjs_reference.load(path)
+        written = {n["input"][1]: weights[n["input"][1]] for n in nodes
+                   if n["op"] == "ResizeBilinear"}
+        for height, width in ((416, 416), (320, 320), (320, 416), (96, 64)):
+            scale = np.array([height, width]) / 416
+            changes = {name: size * scale for name, size in written.items()}
+            image = np.random.default_rng(3).standard_normal((1, 3, height, width))
+            image = image.astype(np.float32)
+            worst, peak = self.compare(path, model, image, image, changes)
+            print(f"nanodet {width}x{height}: greatest error {worst:.2e}, value {peak:.2f}")
+            self.assertGreater(peak, 1)
+            self.assertLess(worst, 1e-3)
+
+    def test_selfie(self):
+        path = source_file("selfie.json")
+        self.outputs = [("segment_add", "logits"), ("activation_10", "mask")]
+        model = tfjs_to_onnx.convert(tfjs_to_onnx.load_graph(path), "selfie",
+                                     inputs={"input_1": "input"}, outputs=dict(self.outputs))
+        self.assertEqual(operators(model)["Transpose"], 0)
+        image = np.random.default_rng(3).random((1, 256, 256, 3)).astype(np.float32)
+        worst, peak = self.compare(path, model, image, nchw(image))
+        print(f"selfie 256x256: greatest error {worst:.2e}, value {peak:.2f}")
+        # Noise shows no person: the logits go down to some -900.
+        self.assertLess(worst, 1e-5 * peak)
+
+
+if __name__ == "__main__":
+    unittest.main()
