@@ -73,7 +73,7 @@ THIRD_PARTY = {
 # Headers of the operating system, which any source (no public header) may use.
 SYSTEM = re.compile(
     r"^(sys/|linux/|netinet/|arpa/)[\w./]+$|"
-    r"^(unistd|fcntl|pthread|sched|poll|glob|dirent|dlfcn|pwd|termios|signal|cpuid|immintrin|"
+    r"^(unistd|fcntl|pthread|sched|poll|glob|dirent|dlfcn|pwd|termios|signal|spawn|cpuid|immintrin|"
     r"x86intrin|arm_neon)\.h$"
 )
 # <vector>, <cstdint>: the standard library has no dot and no slash. C headers are asked for by
