@@ -270,9 +270,9 @@ def get_model(manifest, out, offline_source=None):
     """Returns (path of the ONNX file, whether it was there already)."""
     out = pathlib.Path(out)
     target = out / manifest["file"]
-    if sha256_of(target) == manifest["sha256"]:
-        return target, True
     try:
+        if sha256_of(target) == manifest["sha256"]:
+            return target, True
         out.mkdir(parents=True, exist_ok=True)
         kept = out / (manifest["name"] + ".source")
         fetch_source(manifest["source"], kept, offline_source)
