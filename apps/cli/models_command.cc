@@ -30,7 +30,7 @@ int list(bool) {
   std::printf("%-20s %-8s %-12s %s\n", "name", "here", "licence", "what");
   for (const ModelListEntry& entry : *models) {
     std::printf("%-20s %-8s %-12s %s\n", entry.manifest.name.c_str(), entry.present ? "yes" : "no",
-                entry.manifest.licence.c_str(), entry.manifest.title.c_str());
+                entry.manifest.licence.spdx.c_str(), entry.manifest.title.c_str());
   }
   return kExitOk;
 }
@@ -92,7 +92,10 @@ std::string type_and_shape(const GraphOperand& operand) {
 }
 
 int inspect(const std::string& file) {
-  auto context = create_context({.precision = "f32", .no_cache = true});
+  RuntimeOptions options;
+  options.precision = "f32";
+  options.no_cache = true;
+  auto context = create_context(options);
   if (!context.ok()) return report(context.error());
   auto graph = context->load_graph(file);
   if (!graph.ok()) return report(graph.error());

@@ -112,7 +112,7 @@ class Detector {
 
   const std::vector<std::string>& labels() const;
   // The network's input size for a frame of this display size.
-  Size input_size(Size display_size) const;
+  Result<Size> input_size(Size display_size) const;
 
   // One frame, synchronously. Boxes are in display coordinates, clipped to the frame, best first.
   Result<std::vector<Detection>> detect(const VideoFrame& frame);

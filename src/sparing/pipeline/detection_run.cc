@@ -194,7 +194,9 @@ RunSummary DetectionRun::summarize_run(double wall_seconds) {
     if (n > 0) drops.push_back({reason, n});
   };
   count(summary.dropped_frames, "decoded when the run was ended", frames_decoded_ - frames_done_);
-  count(summary.dropped_detections, "box not finite", counts_.not_finite);
+  count(summary.dropped_detections, "not finite", counts_.not_finite);
+  count(summary.dropped_detections, "negative width or height", counts_.inside_out);
+  count(summary.dropped_detections, "class without a label", counts_.unknown_class);
   count(summary.dropped_detections, "outside the frame", counts_.outside_frame);
   summary.damaged_frames = source_.damaged_frames();
   summary.last_time = last_time_;

@@ -7,7 +7,6 @@
 
 #include "sparing/pipeline/detection_run.h"
 #include "sparing/pipeline/frame_job.h"
-#include "sparing/pipeline/input_size.h"
 
 namespace sparing {
 namespace {
@@ -74,7 +73,7 @@ Result<std::string> find_input(const Graph& graph, const ModelManifest& manifest
   return input->name;
 }
 
-// A graph with fixed height and width takes that size only.
+// A graph with fixed height and width takes that size only, whatever the manifest says.
 void apply_fixed_size(const Graph& graph, const std::string& name, ModelInput& input) {
   for (const GraphOperand& operand : graph.inputs()) {
     if (operand.name != name) continue;
@@ -83,6 +82,7 @@ void apply_fixed_size(const Graph& graph, const std::string& name, ModelInput& i
     const std::int64_t width = operand.descriptor.shape[nchw ? 3 : 2];
     if (height <= 0 || width <= 0) continue;
     input.default_size = {static_cast<int>(width), static_cast<int>(height)};
+    input.fixed_size = true;
   }
 }
 
@@ -122,19 +122,24 @@ Result<Detector> Detector::create(Context context, const Model& model,
   apply_fixed_size(impl->graph, impl->input_name, impl->manifest.input);
   if (!options.size.empty()) {
     SPARING_ASSIGN_OR_RETURN(impl->requested_size, parse_size(options.size));
-    SPARING_RETURN_IF_ERROR(check_requested_size(impl->manifest.input, impl->requested_size));
+    // Any frame size shows whether the model takes the requested one.
+    SPARING_RETURN_IF_ERROR(
+        sparing::input_size(impl->manifest.input, impl->requested_size, impl->requested_size));
   }
   impl->score_threshold =
       static_cast<float>(options.score >= 0 ? options.score : impl->manifest.score_threshold);
   impl->nms.iou_threshold =
       static_cast<float>(options.iou >= 0 ? options.iou : impl->manifest.iou_threshold);
-  impl->nms.class_agnostic = options.class_agnostic;
+  impl->nms.class_agnostic = options.class_agnostic || model.manifest.nms == NmsMode::kClassAgnostic;
+  impl->nms.max_detections = model.manifest.max_detections;
   return Detector(std::move(impl));
 }
 
 const std::vector<std::string>& Detector::labels() const { return impl_->manifest.labels; }
 
-Size Detector::input_size(Size display_size) const { return impl_->input_size(display_size); }
+Result<Size> Detector::input_size(Size display_size) const {
+  return sparing::input_size(impl_->manifest.input, display_size, impl_->requested_size);
+}
 
 Result<std::vector<Detection>> Detector::detect(const VideoFrame& frame) {
   FrameSlot slot;

@@ -5,8 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "sparing/pipeline/input_size.h"
-
 namespace sparing {
 namespace {
 
@@ -60,10 +58,6 @@ Status visit_all(Context& context, NamedTensors::const_iterator it, NamedTensors
 
 }  // namespace
 
-Size Detector::Impl::input_size(Size display) const {
-  return network_input_size(manifest.input, requested_size, display);
-}
-
 Shape Detector::Impl::input_shape(Size size) const {
   return manifest.input.layout == Layout::kNchw ? Shape{1, 3, size.height, size.width}
                                                 : Shape{1, size.height, size.width, 3};
@@ -98,7 +92,9 @@ Status Detector::Impl::prepare(FrameSlot& slot, Size size) {
 
 Result<Affine> Detector::Impl::import(const VideoFrame& frame, FrameSlot& slot) {
   SPARING_RETURN_IF_ERROR(validate(frame));
-  SPARING_RETURN_IF_ERROR(prepare(slot, input_size(display_size(frame))));
+  SPARING_ASSIGN_OR_RETURN(const Size size,
+                           sparing::input_size(manifest.input, display_size(frame), requested_size));
+  SPARING_RETURN_IF_ERROR(prepare(slot, size));
   VideoFrameImport source;
   source.frame = frame;
   source.layout = manifest.input.layout;
@@ -106,7 +102,7 @@ Result<Affine> Detector::Impl::import(const VideoFrame& frame, FrameSlot& slot) 
   source.options.std = manifest.input.std;
   source.options.order = manifest.input.order;
   source.options.fit = manifest.input.fit;
-  source.options.pad_value = manifest.input.pad_value;
+  source.options.pad_value = manifest.input.pad[0];
   return context.write_tensor(slot.input, source);
 }
 
@@ -127,6 +123,8 @@ Result<std::vector<Detection>> Detector::Impl::read(const FrameSlot& slot, const
         return {};
       }));
   counts.not_finite += decoded.dropped_not_finite;
+  counts.inside_out += decoded.dropped_inside_out;
+  counts.unknown_class += decoded.dropped_unknown_class;
 
   std::vector<Detection>& detections = decoded.detections;
   if (!class_wanted.empty()) {
@@ -135,7 +133,7 @@ Result<std::vector<Detection>> Detector::Impl::read(const FrameSlot& slot, const
       return id >= class_wanted.size() || !class_wanted[id];
     });
   }
-  if (info(manifest.head.type).needs_nms) {
+  if (manifest.nms != NmsMode::kNone) {
     non_maximum_suppression(detections, nms);
   } else {
     std::stable_sort(detections.begin(), detections.end(),

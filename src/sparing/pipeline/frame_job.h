@@ -22,7 +22,9 @@ struct FrameSlot {
 };
 
 struct DetectionCounts {
-  std::int64_t not_finite = 0;     // boxes with NaN or infinite corners
+  std::int64_t not_finite = 0;     // NaN or infinity in the box or the score
+  std::int64_t inside_out = 0;     // negative width or height
+  std::int64_t unknown_class = 0;  // beyond the labels
   std::int64_t outside_frame = 0;  // nothing left after clipping to the frame
 };
 
@@ -38,7 +40,6 @@ struct Detector::Impl {
   std::string input_name;
   std::map<std::pair<int, int>, std::map<std::string, Shape>> output_shapes;  // by input size
 
-  Size input_size(Size display) const;
   Shape input_shape(Size size) const;
   // Step 1: draws the frame into the slot's input tensor. Returns the map from tensor to display
   // coordinates.
