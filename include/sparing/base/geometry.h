@@ -31,7 +31,9 @@ struct Rect {
   friend bool operator==(const Rect&, const Rect&) = default;
 };
 
-Rect intersect(const Rect& a, const Rect& b);  // an empty Rect when they do not overlap
+// The common part; Rect{} when they do not overlap, or when one is empty or not finite. A rectangle
+// that lies inside the other comes back unchanged to the last bit.
+Rect intersect(const Rect& a, const Rect& b);
 bool is_finite(const Rect& rect);
 
 // A rectangle on whole pixels, as destinations have it.
@@ -57,9 +59,10 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-// Intersection over union in [0, 1]; 0 when either box has no area.
+// Intersection over union in [0, 1]; 0 when either box has no area. Precondition: both are finite.
 float iou(const Box& a, const Box& b);
-// The part of `box` inside [0, width] x [0, height]; may have no area.
+// The part of `box` inside [0, width] x [0, height]; may have no area. Precondition: neither extent
+// is negative or NaN.
 Box clip(const Box& box, double width, double height);
 bool is_finite(const Box& box);
 
@@ -78,7 +81,7 @@ struct Affine {
 Affine compose(const Affine& g, const Affine& f);
 // Precondition: determinant() != 0.
 Affine inverse(const Affine& map);
-// The smallest Box that holds the image of `box`.
+// The smallest Box that holds the image of `box`, rounded to float.
 Box map_box(const Affine& map, const Box& box);
 
 // One detected object.

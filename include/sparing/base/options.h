@@ -69,24 +69,35 @@ void for_each_option(Struct& options, Visitor&& visit) {
 }
 
 namespace internal {
+template <class T>
+inline constexpr bool is_option_type =
+    std::is_same_v<T, bool> || std::is_same_v<T, int> || std::is_same_v<T, double> ||
+    std::is_same_v<T, std::string> || std::is_same_v<T, std::vector<std::string>>;
+
 Status check_number(std::string_view name, double value, double min, double max,
                     std::string_view unit);
 Status check_choice(std::string_view name, std::string_view value, std::string_view choices);
 }  // namespace internal
 
 // The first value outside its range or choices, as kInvalidArgument naming the option, the value
-// and what is allowed. NaN is never in range. An unset (empty) string passes.
+// and what is allowed. NaN is never in range. An unset (empty) string passes; choices hold for each
+// string of a list.
 template <class Struct>
 Status validate_options(const Struct& options) {
   Status status;
   for_each_option(options, [&](const auto& field, const auto& value) {
     using T = std::decay_t<decltype(value)>;
+    static_assert(internal::is_option_type<T>, "not one of the member types listed above");
     if (!status.ok()) return;
     if constexpr (std::is_same_v<T, int> || std::is_same_v<T, double>) {
       status = internal::check_number(field.name, static_cast<double>(value), field.min, field.max,
                                       field.unit_text);
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (!value.empty()) status = internal::check_choice(field.name, value, field.choice_list);
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      for (const std::string& item : value) {
+        if (status.ok()) status = internal::check_choice(field.name, item, field.choice_list);
+      }
     }
   });
   return status;

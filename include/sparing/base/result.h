@@ -1,4 +1,5 @@
-// Errors as values: Result<T> is a T or an Error. The library never throws, prints or exits across its boundary.
+// Errors as values: Result<T> is a T or an Error. The library never throws, prints or exits across
+// its boundary.
 #pragma once
 
 #include <optional>
@@ -32,7 +33,7 @@ struct Error {
   std::string problem;  // what is wrong, with the value: "no such file"
   std::string fix;      // what to do: "check the path"
 
-  // "video 'a.mp4': no such file; check the path"
+  // "video 'a.mp4': no such file; check the path". Control characters become spaces.
   std::string to_string() const;
 };
 
@@ -72,8 +73,9 @@ class [[nodiscard]] Status {
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  const Error& error() const& { return *error_; }
-  Error&& error() && { return *std::move(error_); }
+  // Precondition: !ok() (std::bad_optional_access otherwise: a bug of the caller).
+  const Error& error() const& { return error_.value(); }
+  Error&& error() && { return std::move(error_).value(); }
 
  private:
   std::optional<Error> error_;

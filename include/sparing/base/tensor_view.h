@@ -40,7 +40,8 @@ std::optional<DataType> data_type_from_name(std::string_view name);
 using Shape = std::vector<std::int64_t>;
 // The product of the dimensions; nullopt if one is negative or the product overflows.
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
-std::string to_string_shape(std::span<const std::int64_t> shape);  // "[1,3,384,288]"
+// "[1,3,384,288]"; dimensions that are negative, which stand for dynamic ones, show as "?".
+std::string to_string_shape(std::span<const std::int64_t> shape);
 
 // How an image lies in a 4-D tensor.
 enum class Layout { kNchw, kNhwc };
@@ -62,7 +63,7 @@ struct TensorView {
 };
 
 // A view of a dense tensor with the given layout. `shape` is [n,c,h,w] or [n,h,w,c].
-// Precondition: shape has 4 positive dimensions that fit an int.
+// Precondition: shape has 4 positive dimensions that fit an int, and fits memory as a whole.
 TensorView dense_view(std::byte* data, DataType type, std::span<const std::int64_t> shape,
                       Layout layout);
 

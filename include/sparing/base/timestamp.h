@@ -18,6 +18,7 @@ bool operator==(const Rational& a, const Rational& b);
 std::strong_ordering operator<=>(const Rational& a, const Rational& b);
 
 // ticks * time_base seconds. Two timestamps compare exactly, whatever their time bases.
+// Precondition of all that follows: denominators > 0.
 struct Timestamp {
   std::int64_t ticks = 0;
   Rational time_base{1, 1000000000};
@@ -26,8 +27,8 @@ struct Timestamp {
 bool operator==(const Timestamp& a, const Timestamp& b);
 std::strong_ordering operator<=>(const Timestamp& a, const Timestamp& b);
 
-// The nearest tick in another time base (ties to even); exact when representable. Saturates at the
-// ends of int64.
+// The nearest tick in another time base (ties to even), computed exactly; saturates at the ends of
+// int64. Precondition: time_base.num > 0 and both denominators > 0.
 Timestamp rescale(const Timestamp& t, Rational time_base);
 
 }  // namespace sparing

@@ -1,4 +1,4 @@
-// Owned bytes at a 64-byte boundary, zeroed.
+// Owned bytes at a 64-byte boundary, zeroed up to the next one (vector loads may read that far).
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace sparing {
 
@@ -22,7 +23,14 @@ class AlignedBuffer {
         std::aligned_alloc(kBufferAlignment, padded > 0 ? padded : kBufferAlignment)));
     if (!data_) return;
     size_ = size;
-    std::memset(data_.get(), 0, size);
+    std::memset(data_.get(), 0, padded);
+  }
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
   }
 
   std::byte* data() { return data_.get(); }

@@ -11,7 +11,8 @@
 namespace sparing {
 
 // push blocks while the queue is full, pop while it is empty. close() ends it: what is queued can
-// still be popped, pushes fail. cancel() also drops what is queued.
+// still be popped, pushes fail, those that wait included. cancel() also drops what is queued. Items
+// come out in the order they went in. A capacity of 0 counts as 1. Thread-safe.
 template <class T>
 class BoundedQueue {
  public:
@@ -49,18 +50,17 @@ class BoundedQueue {
     not_empty_.notify_all();
   }
 
-  // Returns how many items were dropped.
+  // Returns how many items were dropped, for the caller's statistics.
   std::size_t cancel() {
-    std::size_t dropped = 0;
+    std::deque<T> dropped;  // destroyed without the lock: an item's destructor may do anything
     {
       std::lock_guard lock(mutex_);
       closed_ = true;
-      dropped = items_.size();
-      items_.clear();
+      dropped.swap(items_);
     }
     not_full_.notify_all();
     not_empty_.notify_all();
-    return dropped;
+    return dropped.size();
   }
 
  private:

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define SPARING_CHECK(condition)                                                            \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
+#define SPARING_CHECK(condition)                                                             \
+  do {                                                                                       \
+    if (!(condition)) {                                                                      \
       std::fprintf(stderr, "%s:%d: invariant broken: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                         \
-    }                                                                                       \
+      std::abort();                                                                          \
+    }                                                                                        \
   } while (false)

@@ -6,11 +6,30 @@
 #include "sparing/base/check.h"
 
 namespace sparing {
+namespace {
+
+struct Span {
+  double start;
+  double length;
+};
+
+// Keeps the length of a span that lies inside the other: (start + length) - start may round.
+Span intersect_spans(const Span& a, const Span& b) {
+  const double a_end = a.start + a.length;
+  const double b_end = b.start + b.length;
+  if (a.start >= b.start && a_end <= b_end) return a;
+  if (b.start >= a.start && b_end <= a_end) return b;
+  const double start = std::max(a.start, b.start);
+  return {start, std::min(a_end, b_end) - start};
+}
+
+}  // namespace
 
 Rect intersect(const Rect& a, const Rect& b) {
-  const double x = std::max(a.x, b.x);
-  const double y = std::max(a.y, b.y);
-  const Rect r{x, y, std::min(a.right(), b.right()) - x, std::min(a.bottom(), b.bottom()) - y};
+  if (a.empty() || b.empty() || !is_finite(a) || !is_finite(b)) return {};
+  const Span x = intersect_spans({a.x, a.width}, {b.x, b.width});
+  const Span y = intersect_spans({a.y, a.height}, {b.y, b.height});
+  const Rect r{x.start, y.start, x.length, y.length};
   return r.empty() ? Rect{} : r;
 }
 
@@ -20,14 +39,19 @@ bool is_finite(const Rect& rect) {
 }
 
 float iou(const Box& a, const Box& b) {
-  const float w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
-  const float h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
+  // In double, where products of float extents neither overflow nor vanish.
+  const auto extent = [](float low, float high) { return static_cast<double>(high) - low; };
+  const double w = extent(std::max(a.x0, b.x0), std::min(a.x1, b.x1));
+  const double h = extent(std::max(a.y0, b.y0), std::min(a.y1, b.y1));
   if (!(w > 0 && h > 0)) return 0;
-  const float common = w * h;
-  return common / (a.area() + b.area() - common);
+  const double common = w * h;
+  const double both =
+      extent(a.x0, a.x1) * extent(a.y0, a.y1) + extent(b.x0, b.x1) * extent(b.y0, b.y1);
+  return static_cast<float>(common / (both - common));
 }
 
 Box clip(const Box& box, double width, double height) {
+  SPARING_CHECK(width >= 0 && height >= 0);
   const auto clip_to = [](float v, double high) {
     return static_cast<float>(std::clamp(static_cast<double>(v), 0.0, high));
   };

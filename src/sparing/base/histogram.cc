@@ -31,7 +31,7 @@ void LatencyHistogram::merge(const LatencyHistogram& other) {
 
 double LatencyHistogram::quantile_seconds(double q) const {
   if (count_ == 0) return 0;
-  q = std::clamp(q, 0.0, 1.0);
+  q = q > 0 ? std::min(q, 1.0) : 0.0;
   const auto rank = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
   std::int64_t seen = 0;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {

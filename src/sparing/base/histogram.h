@@ -6,9 +6,9 @@
 
 namespace sparing {
 
-// Counts durations in logarithmic buckets (32 per octave: quantiles are within 2.2 %) from 1 us to
+// Counts durations in logarithmic buckets (32 per octave: quantiles are within 1.1 %) from 1 us to
 // about 1.2 hours; smaller and larger values count in the end buckets. Sum, least and greatest are
-// exact. Not thread-safe; merge() adds up per-thread instances.
+// exact. Negative values and NaN count as 0. Not thread-safe; merge() adds up per-thread instances.
 class LatencyHistogram {
  public:
   void add(double seconds);
@@ -18,7 +18,7 @@ class LatencyHistogram {
   double mean_seconds() const { return count_ > 0 ? total_ / static_cast<double>(count_) : 0.0; }
   double min_seconds() const { return count_ > 0 ? min_ : 0.0; }
   double max_seconds() const { return max_; }
-  // The value below which a share q (0..1) of the durations lies; 0 when empty.
+  // The least duration that at least a share q (0..1) of all does not exceed; 0 when empty.
   double quantile_seconds(double q) const;
 
  private:

@@ -1,15 +1,17 @@
 #include "sparing/base/options.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace sparing::internal {
 namespace {
 
+// 15 digits: 1000001 stays different from 1000000, and .1 stays 0.1. Not printf, whose decimal
+// point depends on the locale.
 std::string number(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 15);
+  return {text, end.ptr};
 }
 
 }  // namespace
@@ -18,16 +20,18 @@ Status check_number(std::string_view name, double value, double min, double max,
                     std::string_view unit) {
   if (value >= min && value <= max) return {};
   const std::string suffix = unit.empty() ? "" : " " + std::string(unit);
-  std::string fix = "give a value ";
-  if (std::isinf(max)) {
-    fix += "of " + number(min) + suffix + " or more";
+  std::string fix;
+  if (std::isinf(max) && std::isinf(min)) {
+    fix = "give a number" + (unit.empty() ? "" : " of" + suffix);
+  } else if (std::isinf(max)) {
+    fix = "give a value of " + number(min) + suffix + " or more";
   } else if (std::isinf(min)) {
-    fix += "of " + number(max) + suffix + " or less";
+    fix = "give a value of " + number(max) + suffix + " or less";
   } else {
-    fix += "from " + number(min) + " to " + number(max) + suffix;
+    fix = "give a value from " + number(min) + " to " + number(max) + suffix;
   }
   return Error{ErrorCode::kInvalidArgument, "--" + std::string(name),
-               number(value) + " is out of range", fix};
+               number(value) + (std::isnan(value) ? " is not a number" : " is out of range"), fix};
 }
 
 Status check_choice(std::string_view name, std::string_view value, std::string_view choices) {

@@ -19,9 +19,10 @@ std::string Error::to_string() const {
   std::string line = thing;
   if (!problem.empty()) line += (line.empty() ? "" : ": ") + problem;
   if (!fix.empty()) line += (line.empty() ? "" : "; ") + fix;
-  // One line, whatever file names or engine messages hold.
+  // One line that a terminal shows as it is, whatever file names or engine messages hold.
   for (char& c : line) {
-    if (c == '\n' || c == '\r') c = ' ';
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = ' ';
   }
   return line;
 }

@@ -15,11 +15,15 @@ std::optional<DataType> data_type_from_name(std::string_view name) {
 
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
+  bool overflow = false;
+  bool empty = false;
   for (const std::int64_t dimension : shape) {
     if (dimension < 0) return std::nullopt;
-    if (__builtin_mul_overflow(count, dimension, &count)) return std::nullopt;
+    empty = empty || dimension == 0;
+    overflow = overflow || __builtin_mul_overflow(count, dimension, &count);
   }
-  return count;
+  if (empty) return 0;  // in whatever order the dimensions come
+  return overflow ? std::nullopt : std::optional(count);
 }
 
 std::string to_string_shape(std::span<const std::int64_t> shape) {
@@ -37,6 +41,9 @@ TensorView dense_view(std::byte* data, DataType type, std::span<const std::int64
   for (const std::int64_t dimension : shape) {
     SPARING_CHECK(dimension > 0 && dimension <= std::numeric_limits<int>::max());
   }
+  const auto size = static_cast<std::ptrdiff_t>(info(type).size);
+  const std::optional<std::int64_t> count = element_count(shape);
+  SPARING_CHECK(count && *count <= std::numeric_limits<std::ptrdiff_t>::max() / size);
   const bool nchw = layout == Layout::kNchw;
   TensorView view;
   view.data = data;
@@ -45,7 +52,6 @@ TensorView dense_view(std::byte* data, DataType type, std::span<const std::int64
   view.channels = static_cast<int>(shape[nchw ? 1 : 3]);
   view.height = static_cast<int>(shape[nchw ? 2 : 1]);
   view.width = static_cast<int>(shape[nchw ? 3 : 2]);
-  const auto size = static_cast<std::ptrdiff_t>(info(type).size);
   if (nchw) {
     view.stride_x = size;
     view.stride_y = view.stride_x * view.width;

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <system_error>
 
 namespace sparing {
 namespace {
+
+constexpr std::size_t kMaxThreadName = 15;  // the kernel's limit
 
 bool pin(std::thread& thread, int core) {
   if (core < 0 || core >= CPU_SETSIZE) return false;
@@ -27,17 +31,24 @@ int available_cores() {
 }
 
 void set_current_thread_name(const std::string& name) {
-  pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
+  pthread_setname_np(pthread_self(), name.substr(0, kMaxThreadName).c_str());
 }
 
 ThreadPool::ThreadPool(const ThreadPoolOptions& options) {
   const int count = options.threads > 0 ? options.threads : available_cores();
   workers_.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
-    workers_.emplace_back([this, name = options.name + "-" + std::to_string(i)] {
-      set_current_thread_name(name);
-      run();
-    });
+    const std::string number = "-" + std::to_string(i);  // stays readable when the name is cut
+    const std::string name =
+        options.name.substr(0, kMaxThreadName - std::min(kMaxThreadName, number.size())) + number;
+    try {
+      workers_.emplace_back([this, name] {
+        set_current_thread_name(name);
+        run();
+      });
+    } catch (const std::system_error&) {
+      break;  // the system has no more threads to give: work with those there are
+    }
     if (!options.cores.empty() &&
         !pin(workers_.back(), options.cores[static_cast<std::size_t>(i) % options.cores.size()])) {
       ++unpinned_;
@@ -55,6 +66,10 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::submit(std::function<void()> task) {
+  if (workers_.empty()) {
+    task();
+    return;
+  }
   {
     std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
@@ -62,7 +77,7 @@ void ThreadPool::submit(std::function<void()> task) {
   wake_.notify_one();
 }
 
-void ThreadPool::run() {
+void ThreadPool::run() noexcept {
   while (true) {
     std::function<void()> task;
     {
@@ -81,16 +96,16 @@ void ThreadPool::parallel_for(int count, const std::function<void(int)>& body) {
   // The caller takes part, so the loop ends even when every worker is busy (or is the caller); a
   // helper task that starts late finds no index left and must not touch the caller's frame.
   struct Shared {
-    std::atomic<int> next{0};
+    std::atomic<std::int64_t> next{0};  // passes `count` by one for each helper: no int
     std::atomic<int> done{0};
     std::mutex mutex;
     std::condition_variable all_done;
   };
   auto shared = std::make_shared<Shared>();
-  const auto work = [shared, count, &body] {
+  const auto work = [shared, count, &body]() noexcept {
     int finished = 0;
-    for (int i = shared->next.fetch_add(1); i < count; i = shared->next.fetch_add(1)) {
-      body(i);
+    for (auto i = shared->next.fetch_add(1); i < count; i = shared->next.fetch_add(1)) {
+      body(static_cast<int>(i));
       ++finished;
     }
     if (finished > 0 && shared->done.fetch_add(finished) + finished == count) {

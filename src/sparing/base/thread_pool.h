@@ -16,12 +16,15 @@
 namespace sparing {
 
 struct ThreadPoolOptions {
-  std::string name = "worker";  // threads are called name-0, name-1, ... (15 characters at most)
+  std::string name = "worker";  // threads are called name-0, name-1, ...; cut to 15 characters
   int threads = 0;              // 0: as many as there are cores
   std::vector<int> cores;       // worker i runs on cores[i % size()]; empty: anywhere
 };
 
-// Tasks run in the order of submission. Thread-safe. The destructor runs what is queued, then joins.
+// Tasks start in the order of submission. Thread-safe. The destructor runs what is queued, then
+// joins; it must not run on one of the pool's own workers. Tasks and loop bodies must not throw
+// (the program ends if one does), but for those of async(), whose exceptions come out of
+// future.get().
 class ThreadPool {
  public:
   explicit ThreadPool(const ThreadPoolOptions& options);
@@ -29,6 +32,8 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  // May be less than asked for when the system has no more threads; with none at all, submit() runs
+  // the task itself.
   int size() const { return static_cast<int>(workers_.size()); }
   // Workers that could not be pinned to their core (no such core, or not allowed).
   int unpinned() const { return unpinned_; }
@@ -37,7 +42,8 @@ class ThreadPool {
 
   template <class F>
   auto async(F function) -> std::future<std::invoke_result_t<F>> {
-    auto task = std::make_shared<std::packaged_task<std::invoke_result_t<F>()>>(std::move(function));
+    auto task =
+        std::make_shared<std::packaged_task<std::invoke_result_t<F>()>>(std::move(function));
     auto future = task->get_future();
     submit([task] { (*task)(); });
     return future;
@@ -48,7 +54,7 @@ class ThreadPool {
   void parallel_for(int count, const std::function<void(int)>& body);
 
  private:
-  void run();
+  void run() noexcept;
 
   std::vector<std::thread> workers_;
   std::mutex mutex_;

@@ -16,16 +16,49 @@ std::strong_ordering compare_ratios(Wide a, Wide b, Wide c, Wide d) {
   while (true) {
     Wide qa = a / b, ra = a % b;
     Wide qc = c / d, rc = c % d;
-    if (ra < 0) { ra += b; --qa; }
-    if (rc < 0) { rc += d; --qc; }
-    if (qa != qc) return ((qa < qc) != swapped) ? std::strong_ordering::less : std::strong_ordering::greater;
+    if (ra < 0) {
+      ra += b;
+      --qa;
+    }
+    if (rc < 0) {
+      rc += d;
+      --qc;
+    }
+    if (qa != qc)
+      return ((qa < qc) != swapped) ? std::strong_ordering::less : std::strong_ordering::greater;
     if (ra == 0 && rc == 0) return std::strong_ordering::equal;
     if (ra == 0) return swapped ? std::strong_ordering::greater : std::strong_ordering::less;
     if (rc == 0) return swapped ? std::strong_ordering::less : std::strong_ordering::greater;
-    a = b; b = ra;
-    c = d; d = rc;
+    a = b;
+    b = ra;
+    c = d;
+    d = rc;
     swapped = !swapped;
   }
+}
+
+struct Quotient {
+  Wide quotient;
+  Wide remainder;
+};
+
+// part * factor / d for 0 <= part < d < 2^126 and factor >= 0. The product may have 190 bits, so
+// it is made and divided bit by bit.
+Quotient multiply_divide(Wide part, std::int64_t factor, Wide d) {
+  using Unsigned = unsigned __int128;
+  const auto divisor = static_cast<Unsigned>(d);
+  Unsigned quotient = 0;
+  Unsigned remainder = 0;
+  for (int bit = 62; bit >= 0; --bit) {
+    quotient *= 2;
+    remainder *= 2;
+    if ((factor >> bit) & 1) remainder += static_cast<Unsigned>(part);
+    while (remainder >= divisor) {
+      remainder -= divisor;
+      ++quotient;
+    }
+  }
+  return {static_cast<Wide>(quotient), static_cast<Wide>(remainder)};
 }
 
 }  // namespace
@@ -51,35 +84,22 @@ Timestamp rescale(const Timestamp& t, Rational time_base) {
   SPARING_CHECK(time_base.num > 0 && time_base.den > 0 && t.time_base.den > 0);
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-  // t.ticks * n / d with n/d reduced; a container's time bases keep n below 2^62.
-  Wide n = static_cast<Wide>(t.time_base.num) * time_base.den;
-  Wide d = static_cast<Wide>(t.time_base.den) * time_base.num;
-  for (Wide x = n, y = d; true;) {
-    if (y == 0) {
-      if (x != 0) { n /= x; d /= x; }
-      break;
-    }
-    const Wide r = x % y;
-    x = y;
-    y = r;
+  // ticks * num / den seconds are p * factor / d of the new ticks.
+  const Wide p = static_cast<Wide>(t.ticks) * t.time_base.num;
+  const Wide d = static_cast<Wide>(t.time_base.den) * time_base.num;
+  const std::int64_t factor = time_base.den;
+  Wide whole = p / d;
+  Wide part = p % d;
+  if (part < 0) {
+    part += d;
+    --whole;
   }
-  if (d < 0) { n = -n; d = -d; }
-  // Whole and fractional parts apart, so that the product stays within 128 bits.
-  Wide ticks = 0;
-  if (n > kMax || n < kMin) {
-    const double value = static_cast<double>(t.ticks) * static_cast<double>(n) / static_cast<double>(d);
-    if (value >= 9.2e18) return {kMax, time_base};
-    if (value <= -9.2e18) return {kMin, time_base};
-    ticks = static_cast<Wide>(value);
-  } else {
-    const Wide product = static_cast<Wide>(t.ticks) * n;
-    Wide q = product / d;
-    Wide r = product % d;
-    if (r < 0) { r += d; --q; }
-    const Wide rest = d - r;
-    if (r > rest || (r == rest && (q % 2) != 0)) ++q;
-    ticks = q;
-  }
+  if (whole > kMax) return {kMax, time_base};
+  if (whole < kMin) return {kMin, time_base};
+  const auto [rest, remainder] = multiply_divide(part, factor, d);
+  Wide ticks = whole * factor + rest;
+  const Wide missing = d - remainder;
+  if (remainder > missing || (remainder == missing && ticks % 2 != 0)) ++ticks;
   if (ticks > kMax) return {kMax, time_base};
   if (ticks < kMin) return {kMin, time_base};
   return {static_cast<std::int64_t>(ticks), time_base};
