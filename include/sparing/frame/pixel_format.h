@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "sparing/base/geometry.h"
+
 namespace sparing {
 
 enum class PixelFormat { kI420, kNv12, kRgb24, kBgr24, kRgba, kBgra, kGray8 };
@@ -52,5 +54,14 @@ std::optional<PixelFormat> pixel_format_from_name(std::string_view name);
 
 // Samples per row (or rows) of a plane of a picture with `luma` columns (or rows).
 constexpr int chroma_extent(int luma, int shift) { return (luma + (1 << shift) - 1) >> shift; }
+
+// What a plane holds: `rows` rows of `row_bytes` bytes each, padding not counted.
+struct PlaneExtent {
+  int row_bytes = 0;
+  int rows = 0;
+  friend bool operator==(const PlaneExtent&, const PlaneExtent&) = default;
+};
+// Preconditions: 0 <= plane < info(format).planes, coded_size positive.
+PlaneExtent plane_extent(PixelFormat format, int plane, Size coded_size);
 
 }  // namespace sparing

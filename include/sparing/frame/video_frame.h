@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "sparing/base/geometry.h"
 #include "sparing/base/result.h"
@@ -32,7 +33,8 @@ struct ColorSpace {
 
 // The rule for what a stream does not say: matrix from the coded height (BT.709 from 720 rows up,
 // else BT.601), limited range, siting left. Fields already specified stay. RGB and grey are
-// unaffected by matrix and siting; their unspecified range is full.
+// unaffected by matrix and siting, which stay as they are; their unspecified range is full.
+// Primaries and transfer stay as they are too: nothing here depends on them.
 ColorSpace resolve(ColorSpace space, PixelFormat format, Size coded_size);
 
 // Clockwise rotation that brings the coded picture upright.
@@ -66,14 +68,20 @@ struct VideoFrame {
 
 // The rectangle to show: visible_rect, or the whole coded picture when that is empty.
 Rect visible_rect(const VideoFrame& frame);
-// Its size on the screen, after rotation. Box coordinates of results are in this space.
+// The same rectangle in display coordinates, where box coordinates of results are too: (0, 0) and its
+// exact extent after rotation.
+Rect display_rect(const VideoFrame& frame);
+// Its size on the screen in whole pixels: rounded to the nearest (half up), at least 1 x 1.
 Size display_size(const VideoFrame& frame);
 // From display coordinates (upright, origin at the visible rectangle's displayed corner) to coded
 // coordinates.
 Affine display_to_coded(const VideoFrame& frame);
 
-// kInvalidArgument if sizes are not in 1..16384, a plane of the format is null, a |stride| is shorter
-// than a row, or the visible rectangle is not finite or lies outside the coded picture;
+inline constexpr int kMaxFrameExtent = 16384;
+
+// kInvalidArgument if the format or the rotation is not one of the enumerators, sizes are not in
+// 1..kMaxFrameExtent, a plane of the format is null, a |stride| is shorter than a row, or the visible
+// rectangle is not finite, has a negative extent, or reaches outside the coded picture;
 // kNotSupported for a device frame.
 Status validate(const VideoFrame& frame);
 
@@ -97,7 +105,8 @@ class SharedFrame {
 };
 
 // A new frame with its own zeroed memory (rows aligned to 64 bytes). `planes` of the view point
-// into it; write through mutable_plane.
+// into it; write through mutable_plane. kInvalidArgument for sizes not in 1..kMaxFrameExtent,
+// kInternal when there is no memory.
 Result<SharedFrame> allocate_frame(PixelFormat format, Size coded_size);
 // For the owner of a frame made by allocate_frame, before it is shared.
 std::uint8_t* mutable_plane(SharedFrame& frame, int plane);

@@ -1,0 +1,1 @@
+#include "sparing/kernels/import.h"
