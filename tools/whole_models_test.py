@@ -1,8 +1,8 @@
 """The whole graphs of the real models, converted, against the plain numpy interpreter.
 
-Runs where the models' source files are: SPARING_TEST_SOURCE, a folder with nanodet.json and
-nanodet.bin (`sparing models get` keeps them in nanodet-g.source beside the model), and likewise
-selfie.json and selfie.bin.
+Runs where the models' source files are: nanodet.json and nanodet.bin, which `sparing models get`
+keeps in nanodet-g.source in the models folder, or else in the folder SPARING_TEST_SOURCE; there
+selfie.json and selfie.bin too.
 """
 
 import hashlib
@@ -23,12 +23,14 @@ from tfjs_testing import evaluate, nchw, operators  # noqa: E402
 
 
 def source_file(name):
-    folder = os.environ.get("SPARING_TEST_SOURCE")
-    path = pathlib.Path(folder, name) if folder else None
-    if path is None or not path.is_file():
-        raise unittest.SkipTest(f"{name} is not there; set SPARING_TEST_SOURCE to the folder "
-                                "nanodet-g.source in the models folder")
-    return path
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    models = os.environ.get("SPARING_MODELS_DIR") or pathlib.Path(cache, "sparing", "models")
+    folders = [os.environ.get("SPARING_TEST_SOURCE"), pathlib.Path(models, "nanodet-g.source")]
+    for folder in folders:
+        if folder and pathlib.Path(folder, name).is_file():
+            return pathlib.Path(folder, name)
+    raise unittest.SkipTest(f"{name} is not in {folders[-1]}; run `sparing models get nanodet-g`, "
+                            "or set SPARING_TEST_SOURCE to a folder that has it")
 
 
 class WholeModelTest(unittest.TestCase):
