@@ -1,0 +1,17 @@
+// Videos through libavformat and libavcodec. Private to io.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sparing/base/result.h"
+#include "sparing/io/source.h"
+
+namespace sparing {
+
+// `url` is what FFmpeg opens ("file:..." or "pipe:0"), `name` what messages and info() call it.
+Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& url,
+                                                        const std::string& name,
+                                                        const SourceOptions& options);
+
+}  // namespace sparing

@@ -1,0 +1,224 @@
+#include "sparing/io/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace sparing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBufferSize = 64 * 1024;
+constexpr int kMaxSymlinks = 16;
+
+bool is_stdout(const fs::path& path) { return path == "-"; }
+
+const char* fix_for(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT: return "free space or give another path";
+    case EFBIG: return "raise the file size limit (ulimit -f) or give another path";
+    case EPIPE: return "keep the reader open until the end";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "give a path that you may write to";
+    case EISDIR: return "give a file name";
+    case ENOTDIR: return "give a path whose parents are directories";
+    default: return "check the path and the disk";
+  }
+}
+
+// What `path` refers to in the end, so that renaming replaces the file and not the link.
+fs::path follow_links(fs::path path) {
+  std::error_code code;
+  for (int i = 0; i < kMaxSymlinks && fs::is_symlink(path, code); ++i) {
+    const fs::path link = fs::read_symlink(path, code);
+    if (code) break;
+    path = link.is_absolute() ? link : path.parent_path() / link;
+  }
+  return path;
+}
+
+int open_exclusive(const fs::path& target, fs::path& working) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    working = target.parent_path() /
+              ("." + target.filename().string() + ".partial-" + std::to_string(::getpid()) +
+               (attempt > 0 ? "-" + std::to_string(attempt) : ""));
+    const int descriptor = ::open(working.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Error output_error(const fs::path& path, int error_number, const std::string& consequence) {
+  return {ErrorCode::kOutput,
+          is_stdout(path) ? "standard output" : "output '" + path.string() + "'",
+          std::system_category().message(error_number) + consequence, fix_for(error_number)};
+}
+
+Result<PendingFile> PendingFile::create(const fs::path& path) {
+  PendingFile file;
+  file.path_ = path;
+  file.target_ = follow_links(path);
+  if (!file.target_.has_filename()) return output_error(path, EISDIR);
+  struct stat status{};
+  if (::stat(file.target_.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return output_error(path, EISDIR);
+    if (::access(file.target_.c_str(), W_OK) != 0) return output_error(path, errno);
+    if (!S_ISREG(status.st_mode)) {
+      file.working_ = file.target_;
+      file.direct_ = true;
+      return file;
+    }
+  } else if (errno != ENOENT) {
+    return output_error(path, errno);
+  }
+  std::error_code code;
+  if (file.target_.has_parent_path()) fs::create_directories(file.target_.parent_path(), code);
+  if (code) return output_error(path, code.value());
+  const int descriptor = open_exclusive(file.target_, file.working_);
+  if (descriptor < 0) {
+    file.done_ = true;
+    return output_error(path, errno);
+  }
+  ::close(descriptor);
+  return file;
+}
+
+PendingFile::PendingFile(PendingFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      working_(std::move(other.working_)),
+      direct_(other.direct_),
+      done_(std::exchange(other.done_, true)) {}
+
+PendingFile::~PendingFile() {
+  if (!done_ && !direct_ && !working_.empty()) ::unlink(working_.c_str());
+}
+
+Status PendingFile::publish() {
+  if (direct_ || done_) return {};
+  if (::rename(working_.c_str(), target_.c_str()) != 0) return output_error(path_, errno);
+  done_ = true;
+  return {};
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::open(const fs::path& path, Format format) {
+  std::unique_ptr<OutputFile> output(new OutputFile);
+  if (is_stdout(path)) {
+    output->descriptor_ = STDOUT_FILENO;
+  } else {
+    SPARING_ASSIGN_OR_RETURN(PendingFile file, PendingFile::create(path));
+    output->file_.emplace(std::move(file));
+    const fs::path& working = output->file_->working_path();
+    output->descriptor_ = ::open(working.c_str(), O_RDWR | O_CLOEXEC);
+    if (output->descriptor_ < 0) {  // a pipe can be opened for writing only
+      output->descriptor_ = ::open(working.c_str(), O_WRONLY | O_CLOEXEC);
+    }
+    if (output->descriptor_ < 0) return output_error(path, errno);
+  }
+  output->buffer_ = format.head;
+  output->format_ = std::move(format);
+  return output;
+}
+
+OutputFile::~OutputFile() {
+  if (file_ && descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string OutputFile::name() const { return file_ ? file_->path().string() : "-"; }
+
+bool OutputFile::write_out(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor_, text.data(), text.size());
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    for (ssize_t i = 0; i < count; ++i) {
+      ++written_;
+      if (text[i] != '\n') continue;
+      previous_line_end_ = std::exchange(line_end_, written_);
+    }
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+Status OutputFile::flush() {
+  const bool ok = write_out(buffer_);
+  const int error = errno;
+  buffer_.clear();
+  return ok ? Status() : fail(error);
+}
+
+Status OutputFile::write(std::string_view text) {
+  if (failure_) return *failure_;
+  buffer_ += text;
+  // A reader of standard output or of a pipe waits for the line.
+  if (buffer_.size() < kBufferSize && file_ && !file_->direct()) return {};
+  return flush();
+}
+
+Status OutputFile::finish() {
+  if (failure_) return *failure_;
+  if (finished_) return {};
+  buffer_ += format_.tail;
+  SPARING_RETURN_IF_ERROR(flush());
+  if (file_) {
+    // Some file systems report a full disk only here.
+    if (::close(std::exchange(descriptor_, -1)) != 0) {
+      failure_ = output_error(file_->path(), errno);
+      return *failure_;
+    }
+    if (Status status = file_->publish(); !status.ok()) {
+      failure_ = status.error();
+      return *failure_;
+    }
+  }
+  finished_ = true;
+  return {};
+}
+
+Status OutputFile::fail(int error) {
+  if (!file_ || file_->direct()) {
+    failure_ = output_error(file_ ? file_->path() : fs::path("-"), error);
+  } else {
+    const bool kept = salvage() && file_->publish().ok();
+    failure_ = output_error(file_->path(), error,
+                            kept ? ", what was written before is kept" : ", nothing could be kept");
+  }
+  return *failure_;
+}
+
+// Cuts the file after its last whole line and closes the text. A disk that is full has room for the
+// tail in place of the line that was cut.
+bool OutputFile::salvage() {
+  for (std::int64_t end : {line_end_, previous_line_end_}) {
+    if (end <= 0) continue;
+    if (!format_.tail.empty()) {
+      --end;  // the newline comes back with the tail
+      char last = 0;
+      if (end > 0 && ::pread(descriptor_, &last, 1, end - 1) == 1 && last == ',') --end;
+    }
+    if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) < 0) continue;
+    std::string_view tail = format_.tail;
+    while (!tail.empty()) {
+      const ssize_t count = ::write(descriptor_, tail.data(), tail.size());
+      if (count <= 0) break;
+      tail.remove_prefix(static_cast<std::size_t>(count));
+    }
+    if (tail.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace sparing

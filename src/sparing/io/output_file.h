@@ -1,0 +1,80 @@
+// Files that appear under their name only when complete. Private to io.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sparing/base/result.h"
+
+namespace sparing {
+
+// A path to be written under a temporary name in the same directory and renamed when complete.
+// Where `path` is a symbolic link, the file it points to is replaced. Devices and pipes (/dev/null,
+// a FIFO) are written directly. The destructor removes a temporary file that was not published.
+class PendingFile {
+ public:
+  // Makes missing parent directories and an empty temporary file. kOutput otherwise.
+  static Result<PendingFile> create(const std::filesystem::path& path);
+
+  PendingFile(PendingFile&& other) noexcept;
+  PendingFile& operator=(PendingFile&&) = delete;
+  ~PendingFile();
+
+  const std::filesystem::path& path() const { return path_; }             // as the user gave it
+  const std::filesystem::path& working_path() const { return working_; }  // to write to
+  bool direct() const { return direct_; }
+  Status publish();  // once
+
+ private:
+  PendingFile() = default;
+  std::filesystem::path path_;
+  std::filesystem::path target_;
+  std::filesystem::path working_;
+  bool direct_ = false;
+  bool done_ = false;
+};
+
+// Text of lines, through a buffer. When a write fails (a full disk), the whole lines written so far
+// are published under the final name at once, and every later call returns the same error.
+class OutputFile {
+ public:
+  struct Format {
+    std::string head;
+    std::string tail;  // closes the text, e.g. "\n]\n"; a comma before it is dropped
+  };
+  // `path` is a file or "-" for standard output, which gets every line at once.
+  static Result<std::unique_ptr<OutputFile>> open(const std::filesystem::path& path, Format format);
+  ~OutputFile();
+
+  Status write(std::string_view text);
+  // Writes the tail and gives the file its name.
+  Status finish();
+  std::string name() const;
+
+ private:
+  OutputFile() = default;
+  Status flush();
+  bool write_out(std::string_view text);  // false: errno says why
+  Status fail(int error);
+  bool salvage();
+
+  std::optional<PendingFile> file_;  // none: standard output
+  int descriptor_ = -1;
+  Format format_;
+  std::string buffer_;
+  std::int64_t written_ = 0;
+  std::int64_t line_end_ = 0;           // offset after the last newline that was written,
+  std::int64_t previous_line_end_ = 0;  // and after the one before
+  std::optional<Error> failure_;
+  bool finished_ = false;
+};
+
+// "output 'PATH'" or "standard output" with a system error, and what to do about it.
+Error output_error(const std::filesystem::path& path, int error_number,
+                   const std::string& consequence = "");
+
+}  // namespace sparing

@@ -1,0 +1,97 @@
+#include "sparing/io/sink.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <exception>
+
+#include "sparing/io/sinks.h"
+
+namespace sparing {
+namespace {
+
+struct SinkRow {
+  SinkFormat format;
+  OpenSink open;
+  bool to_stdout;     // can be written to a pipe
+  bool many_streams;  // its records name the stream
+};
+constexpr std::array<SinkRow, 1> kSinks{{
+    {{"jsonl", "jsonl", "JSON Lines, one object a frame"}, open_jsonl_sink, true, true},
+}};
+
+constexpr auto kFormats = [] {
+  std::array<SinkFormat, kSinks.size()> formats{};
+  for (std::size_t i = 0; i < kSinks.size(); ++i) formats[i] = kSinks[i].format;
+  return formats;
+}();
+
+std::string list_of(std::string_view SinkFormat::* field, const char* prefix) {
+  std::string text;
+  for (const SinkFormat& format : kFormats) {
+    text += (text.empty() ? "" : ", ") + (prefix + std::string(format.*field));
+  }
+  return text;
+}
+
+Result<const SinkRow*> find_sink(const std::filesystem::path& path, const SinkOptions& options) {
+  if (!options.format.empty()) {
+    for (const SinkRow& row : kSinks) {
+      if (row.format.name == options.format) return &row;
+    }
+    return Error{ErrorCode::kInvalidArgument, "output format '" + options.format + "'",
+                 "there is no such format", "give one of " + list_of(&SinkFormat::name, "")};
+  }
+  if (path == "-") return &kSinks.front();
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const SinkRow& row : kSinks) {
+    if (extension == "." + std::string(row.format.extension)) return &row;
+  }
+  return Error{
+      ErrorCode::kInvalidArgument, "output '" + path.string() + "'",
+      extension.empty() ? "its name has no extension to tell the format"
+                        : "no format has the extension " + extension,
+      "name it with one of " + list_of(&SinkFormat::extension, ".") + ", or choose a format"};
+}
+
+Status check(const SinkRow& row, const std::filesystem::path& path, const RunInfo& run,
+             const SinkOptions& options) {
+  const std::string format = "format '" + std::string(row.format.name) + "'";
+  if (path.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "output ''", "the name is empty", "give a file name"};
+  }
+  if (path == "-" && !row.to_stdout) {
+    return Error{ErrorCode::kInvalidArgument, format, "it cannot be written to standard output",
+                 "give a file name"};
+  }
+  if (!row.many_streams && run.sources.size() > 1) {
+    return Error{ErrorCode::kInvalidArgument, format,
+                 "it holds one input, but there are " + std::to_string(run.sources.size()),
+                 "use jsonl, or run the inputs one by one"};
+  }
+  if (options.video_crf < 0 || options.video_crf > 51) {
+    return Error{ErrorCode::kInvalidArgument, "video_crf",
+                 std::to_string(options.video_crf) + " is out of range",
+                 "give a value from 0 to 51"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const SinkFormat> sink_formats() { return kFormats; }
+
+Result<std::unique_ptr<ResultSink>> open_sink(const std::filesystem::path& path, const RunInfo& run,
+                                              const SinkOptions& options) {
+  try {
+    SPARING_ASSIGN_OR_RETURN(const SinkRow* row, find_sink(path, options));
+    SPARING_RETURN_IF_ERROR(check(*row, path, run, options));
+    return row->open(path, run, options);
+  } catch (const std::exception& e) {
+    return Error{ErrorCode::kOutput, "output '" + path.string() + "'", e.what(), "check the path"};
+  }
+}
+
+}  // namespace sparing
