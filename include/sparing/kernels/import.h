@@ -18,9 +18,12 @@ enum class ChannelOrder { kRgb, kBgr };
 enum class Fit {
   kStretch,    // the rectangle fills the destination; aspect ratio may change (the explainer)
   // Aspect ratio kept (to the nearest whole pixel of the tensor), centred (an odd pixel goes right or
-  // below), the border filled with pad_value.
+  // below), the border filled with `pad`.
   kLetterbox,
 };
+
+// Where a letterboxed picture lies in the destination.
+enum class Anchor { kCenter, kTopLeft };
 
 struct ImportOptions {
   // Source rectangle in display coordinates (upright, origin at the visible rectangle's corner),
@@ -35,7 +38,8 @@ struct ImportOptions {
   ChannelOrder order = ChannelOrder::kRgb;
   Fit fit = Fit::kStretch;
   // Pixel value (0..255, before normalisation) of letterbox borders.
-  float pad_value = 114;
+  std::array<float, 3> pad{114, 114, 114};
+  Anchor anchor = Anchor::kCenter;  // of a letterboxed picture
   // Where in the tensor to draw: image index and rectangle; default the whole of image 0. Nothing
   // outside the rectangle is touched.
   int batch_index = 0;

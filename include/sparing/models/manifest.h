@@ -27,8 +27,6 @@ enum class BoxFormat {
 // Which column of a score row stands for "no object".
 enum class Background { kNone, kFirst, kLast };
 enum class NmsMode { kClassAware, kClassAgnostic, kNone };
-// Where a letterboxed picture lies in the tensor.
-enum class Anchor { kCenter, kTopLeft };
 
 // Names of the graph's outputs by role. Which of them a head reads: models/README.md.
 struct HeadOutputs {

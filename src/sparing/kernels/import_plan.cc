@@ -84,10 +84,11 @@ Status validate_values(const ImportOptions& options, int channels) {
       return invalid("std[" + std::to_string(c) + "]", number(std) + " cannot divide",
                      "give a finite value other than 0");
     }
-  }
-  if (!(options.pad_value >= 0 && options.pad_value <= 255)) {
-    return invalid("pad_value", number(options.pad_value) + " is not a pixel value",
-                   "give 0 to 255 (before normalisation)");
+    const float pad = options.pad[static_cast<std::size_t>(c)];
+    if (!(pad >= 0 && pad <= 255)) {
+      return invalid("pad[" + std::to_string(c) + "]", number(pad) + " is not a pixel value",
+                     "give 0 to 255 (before normalisation)");
+    }
   }
   if (options.fit != Fit::kStretch && options.fit != Fit::kLetterbox) {
     return invalid("fit", std::to_string(static_cast<int>(options.fit)) + " is not a fit",
@@ -149,15 +150,18 @@ int rounded_extent(double extent, int limit) {
   return static_cast<int>(std::clamp(std::floor(extent + 0.5), 1.0, static_cast<double>(limit)));
 }
 
-PixelRect fit_content(const Rect& source, const PixelRect& destination, Fit fit) {
-  if (fit == Fit::kStretch) return destination;
+PixelRect fit_content(const Rect& source, const PixelRect& destination,
+                      const ImportOptions& options) {
+  if (options.fit == Fit::kStretch) return destination;
   const double scale =
       std::min(destination.width / source.width, destination.height / source.height);
   PixelRect content = destination;
   content.width = rounded_extent(source.width * scale, destination.width);
   content.height = rounded_extent(source.height * scale, destination.height);
-  content.x += (destination.width - content.width) / 2;
-  content.y += (destination.height - content.height) / 2;
+  if (options.anchor == Anchor::kCenter) {
+    content.x += (destination.width - content.width) / 2;
+    content.y += (destination.height - content.height) / 2;
+  }
   return content;
 }
 
@@ -186,7 +190,7 @@ void fill_rect(const PixelRect& rect, const ImportOptions& options, const Tensor
   for (int c = 0; c < tensor.channels; ++c) {
     const auto channel = static_cast<std::size_t>(c);
     const double value =
-        (static_cast<double>(options.pad_value) - options.mean[channel]) / options.std[channel];
+        (static_cast<double>(options.pad[channel]) - options.mean[channel]) / options.std[channel];
     for (int y = rect.y; y < rect.y + rect.height; ++y) {
       std::byte* row = element_address(tensor, options.batch_index, c, y, rect.x);
       for (int x = 0; x < rect.width; ++x) store_element(tensor.type, value, row + x * tensor.stride_x);
@@ -205,7 +209,7 @@ Result<ImportPlan> plan_import(const VideoFrame& frame, const ImportOptions& opt
   SPARING_ASSIGN_OR_RETURN(plan.destination, choose_destination(options, destination));
   SPARING_ASSIGN_OR_RETURN(plan.source, choose_source(frame, options));
   plan.color = resolve(frame.color_space, frame.format, frame.coded_size);
-  plan.content = fit_content(plan.source, plan.destination, options.fit);
+  plan.content = fit_content(plan.source, plan.destination, options);
   plan.display_to_coded = display_to_coded(frame);
   plan.luma = sample_grid(frame, plan.color.siting, false);
   plan.chroma = sample_grid(frame, plan.color.siting, true);

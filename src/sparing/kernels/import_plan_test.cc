@@ -79,8 +79,8 @@ TEST(ImportErrors, Options) {
   expect_error([](Job& j) { j.options.std[1] = 0; }, "std[1]");
   expect_error([](Job& j) { j.options.std[2] = NAN; }, "std[2]");
   expect_error([](Job& j) { j.options.mean[0] = INFINITY; }, "mean[0]");
-  expect_error([](Job& j) { j.options.pad_value = 256; }, "pad_value");
-  expect_error([](Job& j) { j.options.pad_value = NAN; }, "pad_value");
+  expect_error([](Job& j) { j.options.pad[1] = 256; }, "pad[1]");
+  expect_error([](Job& j) { j.options.pad[2] = NAN; }, "pad[2]");
   expect_error([](Job& j) { j.options.batch_index = 2; }, "batch_index");
   expect_error([](Job& j) { j.options.batch_index = -1; }, "batch_index");
   expect_error([](Job& j) { j.options.fit = static_cast<Fit>(9); }, "fit");
@@ -137,6 +137,26 @@ TEST(ImportGeometry, LetterboxCentresAndFillsTheBorder) {
     }
   }
   EXPECT_EQ(*map, (Affine{1, 0, 0, 0, 1, -1}));
+}
+
+TEST(ImportGeometry, LetterboxAtTheTopLeftWithAColourOfItsOwn) {
+  TestFrame frame(PixelFormat::kRgb24, {8, 4});
+  frame.fill_plane(0, 50);
+  const TestTensor tensor(DataType::kUint8, {1, 3, 7, 8}, Layout::kNchw);
+  ImportOptions options;
+  options.fit = Fit::kLetterbox;
+  options.anchor = Anchor::kTopLeft;
+  options.pad = {1, 2, 3};
+  const Result<Affine> map = import_frame(frame.view(), options, tensor.view());
+  ASSERT_TRUE(map.ok());
+  for (int c = 0; c < 3; ++c) {
+    for (int y = 0; y < 7; ++y) {
+      for (int x = 0; x < 8; ++x) {
+        EXPECT_EQ(tensor.get<std::uint8_t>(0, c, y, x), y < 4 ? 50 : c + 1) << c << y << x;
+      }
+    }
+  }
+  EXPECT_EQ(*map, (Affine{1, 0, 0, 0, 1, 0}));
 }
 
 TEST(ImportGeometry, LetterboxWithoutAnExactFitReturnsTheExactMap) {

@@ -102,7 +102,8 @@ Result<Affine> Detector::Impl::import(const VideoFrame& frame, FrameSlot& slot) 
   source.options.std = manifest.input.std;
   source.options.order = manifest.input.order;
   source.options.fit = manifest.input.fit;
-  source.options.pad_value = manifest.input.pad[0];
+  source.options.pad = manifest.input.pad;
+  source.options.anchor = manifest.input.anchor;
   return context.write_tensor(slot.input, source);
 }
 
