@@ -56,7 +56,7 @@ THIRD_PARTY = {
     "hwy/": ["kernels", "flow"],
     "libavformat/": ["io"],
     "libavcodec/": ["io"],
-    "libavutil/": ["io"],
+    "libavutil/": ["io", "models"],
     "libswscale/": ["io", "apps/bench"],
     "nlohmann/": ["io", "models", "apps/cli", "apps/bench", "apps/server", "test"],
     "CLI/": ["apps/cli", "apps/bench", "apps/server"],
