@@ -186,10 +186,8 @@ def cases():
     edge = OBJECTS + (BEYOND_EDGE,)
     yield nanodet("nanodet", size, (8, 16, 32), 7, 0.5, "none", False, edge, random(1))
     # No multiple of the strides, reference points on the cells' corners, scores still logits.
-    plus = [(*o[:3], o[3], o[4]) for o in edge]
     yield nanodet("nanodet_plus_combined", (100, 70), (8, 16, 32, 64), 7, 0.0, "sigmoid", True,
-                  plus, random(2))
-    yield nanodet("nanodet_11_bins", size, (8, 16, 32), 10, 0.5, "none", True, OBJECTS, random(3))
+                  edge, random(2))
     yield yolox("yolox", size, False, "none", edge, random(4))
     yield yolox("yolox_decoded_logits", size, True, "sigmoid", OBJECTS, random(5))
     yield yolov8("yolov8", size, "cxcywh", "none", False, random(6))

@@ -50,14 +50,32 @@ class WholeModelTest(unittest.TestCase):
             peak = max(peak, float(np.abs(reference).max()))
         return worst, peak
 
-    def test_nanodet(self):
+    def convert_nanodet(self):
         path = source_file("nanodet.json")
         manifest = json.loads((HERE.parent / "models" / "nanodet-g.json").read_text())
         recipe = manifest["source"]["convert"]
         self.outputs = list(recipe["outputs"].items())
-        model = tfjs_to_onnx.convert(tfjs_to_onnx.load_graph(path), manifest["name"],
-                                     recipe["layout"], recipe["multiple_of"], recipe["inputs"],
-                                     recipe["outputs"])
+        return path, manifest, tfjs_to_onnx.convert(
+            tfjs_to_onnx.load_graph(path), manifest["name"], recipe["layout"],
+            recipe["multiple_of"], recipe["inputs"], recipe["outputs"])
+
+    def test_probe_is_up_to_date(self):
+        _, _, model = self.convert_nanodet()
+        probe = json.loads((HERE.parent / "src/sparing/models/testdata/golden"
+                            / "nanodet_g_probe.json").read_text())
+        width, height = probe["input_size"]
+        c, y, x = np.ogrid[:3, :height, :width]
+        self.assertEqual(probe["input"], "((7 * x + 13 * y + 29 * c + x * y) % 97) / 48 - 1")
+        image = (((7 * x + 13 * y + 29 * c + x * y) % 97) / 48 - 1).astype(np.float32)
+        found = evaluate(model, {"input": image[None]})
+        self.assertEqual(set(found), set(probe["outputs"]))
+        for name, expected in probe["outputs"].items():
+            self.assertEqual(list(found[name].shape), expected["shape"])
+            np.testing.assert_allclose(found[name].reshape(-1)[expected["index"]],
+                                       expected["value"], rtol=1e-4, atol=1e-5)
+
+    def test_nanodet(self):
+        path, manifest, model = self.convert_nanodet()
         digest = hashlib.sha256(tfjs_to_onnx.serialize(model)).hexdigest()
         self.assertEqual(digest, manifest["sha256"])
         # Convolutions run NCHW with nothing between them: the only transposes put the outputs'
