@@ -54,4 +54,7 @@ class VideoSource {
 Result<std::unique_ptr<VideoSource>> open_source(std::string_view spec,
                                                  const SourceOptions& options = {});
 
+// The FFmpeg that decodes, e.g. "5.1.9-0+deb12u1".
+std::string ffmpeg_version();
+
 }  // namespace sparing

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <mutex>
 
+#include "sparing/io/source.h"
+
 extern "C" {
 #include <libavutil/error.h>
 #include <libavutil/log.h>
@@ -53,3 +55,9 @@ std::string LogCapture::explain(int code) const {
 }
 
 }  // namespace sparing::ffmpeg
+
+namespace sparing {
+
+std::string ffmpeg_version() { return av_version_info(); }
+
+}  // namespace sparing
