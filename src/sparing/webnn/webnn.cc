@@ -226,8 +226,9 @@ Status Context::write_tensor(const Tensor& tensor, std::span<const std::byte> by
 Result<Affine> Context::write_tensor(const Tensor& tensor, const VideoFrameImport& source) {
   if (!impl_) return empty_context();
   SPARING_ASSIGN_OR_RETURN(const auto target, webnn::check_tensor(tensor, impl_->scheduler));
-  const auto& [data_type, shape, readable, writable] = target->descriptor;
-  if (!writable) {
+  const DataType data_type = target->descriptor.data_type;
+  const Shape& shape = target->descriptor.shape;
+  if (!target->descriptor.writable) {
     return Error{ErrorCode::kInvalidArgument, "tensor", "it is not writable",
                  "create it with writable = true"};
   }
