@@ -190,7 +190,8 @@ class GetModelTest(unittest.TestCase):
         self.assertEqual(len(stderr.getvalue().splitlines()), 1)
 
     def test_npm_fails(self):
-        result = self.run_it(FAKE_ERROR="npm error code ENOTFOUND\nnpm error https://host.example/x")
+        error = "npm error code ENOTFOUND\nnpm error at https://host.example/x"
+        result = self.run_it(FAKE_ERROR=error)
         self.failed(result, 3, "@some/toy@1.2.3", "ENOTFOUND", "--offline-source")
         self.assertNotIn("host.example", result.stderr)
 

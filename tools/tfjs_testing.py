@@ -1,11 +1,16 @@
-"""For the tests of the converter: writes small TensorFlow.js graph models, runs ONNX models."""
+"""For the tests of the converter: small TensorFlow.js graph models, and running ONNX models."""
 
 import base64
 import collections
 import json
 import pathlib
+import tempfile
+import unittest
 
 import numpy as np
+
+import tfjs_reference
+import tfjs_to_onnx
 
 try:
     import onnxruntime
@@ -100,3 +105,45 @@ def nchw(array):
 
 def operators(model):
     return collections.Counter(n.op_type for n in model.graph.node)
+
+
+class ToyTest(unittest.TestCase):
+    """A new random generator for each test, so that its data do not depend on the others."""
+
+    def setUp(self):
+        self.random = np.random.default_rng(7)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def normal(self, *shape):
+        return self.random.standard_normal(shape).astype(np.float32)
+
+    def convert(self, toy, signature, shards=1, **options):
+        graph = tfjs_to_onnx.load_graph(toy.save(self.folder, signature, shards))
+        return tfjs_to_onnx.convert(graph, "toy", **options)
+
+    def check(self, toy, outputs, size=None, resizes=None, **options):
+        """Converts, runs both at `size` (height, width), compares; returns the ONNX model.
+
+        resizes: {constant: value} for the sizes that the TensorFlow.js graph has written into it.
+        """
+        if isinstance(outputs, str):
+            outputs = [outputs]
+        model = self.convert(toy, outputs, **options)
+        nodes, weights = tfjs_reference.load(pathlib.Path(self.folder) / "model.json")
+        weights.update(resizes or {})
+        is_nhwc = options.get("layout", "nhwc") == "nhwc"
+        shape = [int(d["size"]) for d in nodes[0]["attr"]["shape"]["shape"]["dim"]]
+        if size:
+            start = 1 if is_nhwc else 2
+            shape[start:start + 2] = size
+        image = self.normal(*shape)
+        expected = tfjs_reference.run(nodes, weights, {"image": image}, outputs)
+        found = evaluate(model, {"image": nchw(image) if is_nhwc else image})
+        self.assertEqual([o.name for o in model.graph.output], sorted(outputs))
+        for name, reference in zip(outputs, expected):
+            reference = nchw(reference) if is_nhwc else reference
+            self.assertEqual(found[name].shape, reference.shape)
+            np.testing.assert_allclose(found[name], reference, rtol=1e-4, atol=1e-4)
+        return model
