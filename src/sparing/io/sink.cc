@@ -16,8 +16,9 @@ struct SinkRow {
   bool to_stdout;     // can be written to a pipe
   bool many_streams;  // its records name the stream
 };
-constexpr std::array<SinkRow, 1> kSinks{{
+constexpr std::array<SinkRow, 2> kSinks{{
     {{"jsonl", "jsonl", "JSON Lines, one object a frame"}, open_jsonl_sink, true, true},
+    {{"video", "mp4", "H.264 video with boxes and labels"}, open_video_sink, false, false},
 }};
 
 constexpr auto kFormats = [] {
