@@ -1,0 +1,45 @@
+"""What the Python tests of the command line share: where things are, and how to run them.
+
+Environment: SPARING_BINARY (the program under test), SPARING_SAMPLE (the sample video). A test that
+needs what is missing exits with 77, which ctest reports as skipped.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+BINARY = os.environ.get("SPARING_BINARY", "build/release/bin/sparing")
+SAMPLE = pathlib.Path(os.environ.get("SPARING_SAMPLE", ".deps/samples/vtest.avi"))
+MODEL = "nanodet-g"
+
+
+def sparing(*arguments, timeout=300, **options):
+    """Runs the program; a CompletedProcess with text output."""
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout, **options)
+
+
+def model_file():
+    info = sparing("info", "--json")
+    if info.returncode != 0:
+        sys.exit(f"sparing info failed: {info.stderr}")
+    return pathlib.Path(json.loads(info.stdout)["models"]) / f"{MODEL}.onnx"
+
+
+def skip_without(*needs):
+    """needs: (path, how to get it)."""
+    for path, fix in needs:
+        if not pathlib.Path(path).exists():
+            print(f"skipped: {path} is missing ({fix})")
+            sys.exit(77)
+
+
+def skip_without_model_and_sample():
+    skip_without((SAMPLE, "scripts/setup"), (model_file(), f"sparing models get {MODEL}"))
+
+
+def read_jsonl(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
