@@ -166,6 +166,7 @@ void Scheduler::finish(const std::shared_ptr<Task>& task) {
     SPARING_CHECK(unfinished_ > 0);
     if (--unfinished_ == 0) idle_.notify_all();
   }
+  uses.clear();  // before others learn that the task has ended
   for (const auto& follower : ready) start(follower);
 }
 

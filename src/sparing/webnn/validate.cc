@@ -178,10 +178,10 @@ Status check_input_shapes(const std::vector<GraphOperand>& inputs, const ShapeMa
 Status check_fixed_shapes(const std::string& model, const std::vector<GraphOperand>& inputs,
                           const ShapeMap& fixed_input_shapes) {
   for (const auto& [name, shape] : fixed_input_shapes) {
-    const auto input = std::find_if(inputs.begin(), inputs.end(),
-                                    [&name = name](const GraphOperand& one) {
-                                      return one.name == name;  // clang 14 needs the capture named
-                                    });
+    const auto input =
+        std::find_if(inputs.begin(), inputs.end(), [&name = name](const GraphOperand& one) {
+          return one.name == name;  // clang 14 needs the capture named
+        });
     if (input == inputs.end()) {
       return Error{ErrorCode::kModel, model, "it has no input '" + name + "'",
                    "its inputs are " + list_names(inputs)};
