@@ -96,29 +96,30 @@ std::optional<json> parse_json(std::string_view text, const JsonLimits& limits,
     return std::nullopt;
   }
   ParseGuard guard(limits.max_depth);
+  std::optional<json> value;
+  std::string malformed;
   try {
     // The library takes the callback by copy: hand it a reference to ours.
-    json value = json::parse(text.begin(), text.end(),
-                             [&guard](int depth, json::parse_event_t event, json& parsed) {
-                               return guard(depth, event, parsed);
-                             });
-    if (guard.too_deep()) {
-      errors.add("", "nested deeper than " + std::to_string(limits.max_depth) + " levels",
-                 "remove the nesting");
-      return std::nullopt;
-    }
-    if (guard.duplicate()) {
-      errors.add("", "field '" + shortened(*guard.duplicate(), kMaxQuoted) + "' is there twice in one object",
-                 "remove one of the two");
-      return std::nullopt;
-    }
-    return value;
+    value = json::parse(text.begin(), text.end(),
+                        [&guard](int depth, json::parse_event_t event, json& parsed) {
+                          return guard(depth, event, parsed);
+                        });
   } catch (const json::exception& exception) {
-    errors.add("", "not JSON: " + reason(exception.what()), "correct the syntax there");
+    malformed = reason(exception.what());
   } catch (const std::bad_alloc&) {
-    errors.add("", "too large for the memory", "use a smaller file");
+    malformed = "too large for the memory";
   }
-  return std::nullopt;
+  if (guard.too_deep()) {
+    errors.add("", "nested deeper than " + std::to_string(limits.max_depth) + " levels",
+               "remove the nesting");
+  } else if (!value) {
+    errors.add("", "not JSON: " + malformed, "correct the syntax there");
+  } else if (guard.duplicate()) {
+    errors.add("", "field '" + shortened(*guard.duplicate(), kMaxQuoted) +
+                       "' is there twice in one object",
+               "remove one of the two");
+  }
+  return errors.ok() ? std::move(value) : std::nullopt;
 }
 
 JsonObject::JsonObject(const json& value, std::string path, JsonErrors& errors)
