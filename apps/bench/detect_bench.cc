@@ -45,8 +45,10 @@ Result<RunSummary> run_detector(Setting& setting, const DetectOptions& detect, R
                                 std::int64_t max_frames) {
   SPARING_ASSIGN_OR_RETURN(Detector detector,
                            Detector::create(setting.context, setting.model, detect));
-  SPARING_ASSIGN_OR_RETURN(auto source, open_source(setting.options.video.string(),
-                                                    {.decoder_threads = 1, .max_frames = max_frames}));
+  SourceOptions source_options;
+  source_options.max_frames = max_frames;
+  SPARING_ASSIGN_OR_RETURN(auto source,
+                           open_source(setting.options.video.string(), source_options));
   ResultSink* sinks[] = {&sink};
   RunSummary summary = detector.run(*source, sinks);
   if (summary.error) return *summary.error;

@@ -137,7 +137,11 @@ int DetectCommand::run() {
   control.stop = stop_on_signals();
   if (Status status = check(); !status.ok()) return report(status.error());
 
-  auto source = open_source(inputs[0], {.decoder_threads = decoder_threads, .max_frames = max_frames});
+  SourceOptions source_options;
+  source_options.decoder_threads = decoder_threads;
+  source_options.max_frames = max_frames;
+  source_options.stop = control.stop;
+  auto source = open_source(inputs[0], source_options);
   if (!source.ok()) return report(source.error());
   auto context = create_context(runtime);
   if (!context.ok()) return report(context.error());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ namespace sparing {
 struct SourceOptions {
   int decoder_threads = 1;
   std::int64_t max_frames = 0;  // stop after so many; 0: all
+  // Ends a call that waits for data (a silent pipe) with kInterrupted.
+  std::stop_token stop;
 };
 
 struct SourceInfo {

@@ -1,5 +1,9 @@
 #include "sparing/io/ffmpeg_source.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -19,6 +23,24 @@ namespace sparing {
 namespace {
 
 using ffmpeg::LogCapture;
+
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~UniqueFd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
 
 // Formats that FFmpeg "recognises" in files that hold no video: text art drawn as pictures.
 constexpr std::array<std::string_view, 4> kNotVideo{"tty", "bin", "xbin", "idf"};
@@ -71,11 +93,14 @@ class FfmpegSource final : public VideoSource {
       : name_(std::move(name)), options_(options) {}
 
   Status open(const std::string& url);
+  // Closed with the source. `open` then takes "pipe:N".
+  void own(UniqueFd fd) { fd_ = std::move(fd); }
   const SourceInfo& info() const override { return info_; }
   Result<std::optional<SourceFrame>> next() override;
   std::int64_t damaged_frames() const override { return damaged_; }
 
  private:
+  Status open_parts(const std::string& url);
   Status open_container(const std::string& url);
   Status open_decoder();
   Status open_first_frame();
@@ -91,9 +116,20 @@ class FfmpegSource final : public VideoSource {
   }
   std::string where() const;
 
+  // FFmpeg asks this while it waits for data.
+  static int stop_requested(void* self) {
+    return static_cast<FfmpegSource*>(self)->options_.stop.stop_requested() ? 1 : 0;
+  }
+  Error interrupted() const {
+    return {ErrorCode::kInterrupted, "video '" + name_ + "'", "reading was interrupted",
+            "run it again"};
+  }
+
   std::string name_;
   SourceOptions options_;
   SourceInfo info_;
+  const AVIOInterruptCB interrupt_{stop_requested, this};
+  UniqueFd fd_;  // outlives format_, which reads from it
   FormatContext format_;
   ffmpeg::CodecContext codec_;
   ffmpeg::Packet packet_;
@@ -113,6 +149,12 @@ class FfmpegSource final : public VideoSource {
 };
 
 Status FfmpegSource::open(const std::string& url) {
+  Status status = open_parts(url);
+  if (!status.ok() && options_.stop.stop_requested()) return interrupted();
+  return status;
+}
+
+Status FfmpegSource::open_parts(const std::string& url) {
   SPARING_RETURN_IF_ERROR(open_container(url));
   SPARING_RETURN_IF_ERROR(open_decoder());
   SPARING_RETURN_IF_ERROR(open_first_frame());
@@ -123,7 +165,7 @@ Status FfmpegSource::open(const std::string& url) {
 Status FfmpegSource::open_container(const std::string& url) {
   LogCapture log;
   AVIOContext* io = nullptr;
-  int code = avio_open2(&io, url.c_str(), AVIO_FLAG_READ, nullptr, nullptr);
+  int code = avio_open2(&io, url.c_str(), AVIO_FLAG_READ, &interrupt_, nullptr);
   if (code < 0) return broken("cannot be opened: " + log.explain(code), "check the file");
   AVFormatContext* format = avformat_alloc_context();
   if (format == nullptr) {
@@ -131,6 +173,7 @@ Status FfmpegSource::open_container(const std::string& url) {
     return Error{ErrorCode::kInternal, "video '" + name_ + "'", "out of memory", "free memory"};
   }
   format->pb = io;
+  format->interrupt_callback = interrupt_;
   format->flags |= AVFMT_FLAG_CUSTOM_IO;
   format_.reset(format);
   // A local file must not make us fetch anything from elsewhere.
@@ -357,6 +400,7 @@ Result<std::optional<SourceFrame>> FfmpegSource::next() {
   if (options_.max_frames > 0 && index_ >= options_.max_frames) ended_ = true;
   if (ended_) return std::optional<SourceFrame>();
   auto result = decode_next();
+  if (!result.ok() && options_.stop.stop_requested()) result = interrupted();
   if (!result.ok()) {
     failure_ = result.error();
     ended_ = true;
@@ -372,6 +416,23 @@ Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& url,
                                                         const std::string& name,
                                                         const SourceOptions& options) {
   auto source = std::make_unique<FfmpegSource>(name, options);
+  SPARING_RETURN_IF_ERROR(source->open(url));
+  return std::unique_ptr<VideoSource>(std::move(source));
+}
+
+Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& options) {
+  auto source = std::make_unique<FfmpegSource>("standard input", options);
+  std::string url = "pipe:0";
+  // A read of a silent pipe cannot be interrupted from another thread. Opened anew without blocking
+  // (the flag of the descriptor we were given is shared with other programs), FFmpeg polls it.
+  struct stat status {};
+  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
+    UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (fd.get() >= 0) {
+      url = "pipe:" + std::to_string(fd.get());
+      source->own(std::move(fd));
+    }
+  }
   SPARING_RETURN_IF_ERROR(source->open(url));
   return std::unique_ptr<VideoSource>(std::move(source));
 }

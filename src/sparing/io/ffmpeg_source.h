@@ -9,9 +9,10 @@
 
 namespace sparing {
 
-// `url` is what FFmpeg opens ("file:..." or "pipe:0"), `name` what messages and info() call it.
+// `url` is what FFmpeg opens ("file:..."), `name` what messages and info() call it.
 Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& url,
                                                         const std::string& name,
                                                         const SourceOptions& options);
+Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& options);
 
 }  // namespace sparing

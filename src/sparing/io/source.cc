@@ -80,7 +80,7 @@ Result<std::unique_ptr<VideoSource>> open_any(const std::string& spec,
     return Error{ErrorCode::kInvalidArgument, "input", "the name has a zero byte",
                  "check the path"};
   }
-  if (spec == "-") return open_ffmpeg_source("pipe:0", "standard input", options);
+  if (spec == "-") return open_standard_input(options);
   std::error_code code;
   const fs::file_status status = fs::status(spec, code);
   if (status.type() == fs::file_type::not_found) return open_missing(spec, options);

@@ -70,6 +70,7 @@ void DetectionRun::decode_frames() {
   while (!stopping()) {
     auto next = timed(decode_time_, [&] { return source_.next(); });
     if (!next.ok()) {
+      if (control_.stop.stop_requested()) break;  // a read that waited was ended
       // Not fail(): the frames before the damage are good, and are processed to the end.
       std::lock_guard lock(error_mutex_);
       if (!error_) error_ = std::move(next).error();
