@@ -33,6 +33,9 @@ struct FrameResult {
 class ResultSink {
  public:
   virtual ~ResultSink() = default;  // without finish(): temporary files are removed
+  // kOutput: what could not be written, and why. After it, write() and finish() return the same
+  // error; text formats have by then kept the whole lines before it under the final name.
+  // kInvalidArgument: a box or score that is not finite; nothing was written.
   virtual Status write(const FrameResult& result) = 0;
   // Completes the output and gives it its final name. Also the way to keep what was computed
   // when a run ends early. Once.
@@ -48,14 +51,17 @@ struct SinkFormat {
 std::span<const SinkFormat> sink_formats();
 
 struct SinkOptions {
-  std::string format;        // by name; empty: from the extension of the path
-  int video_crf = 23;        // H.264 quality of "video", 0 (lossless) to 51
+  std::string format;  // by name; empty: from the extension of the path
+  int video_crf = 23;  // H.264 quality of "video", 0 (best) to 51
 };
 
-// `path` is a file, or "-" for standard output (formats jsonl, coco and mot). Files are written
-// under a temporary name in the same directory, and renamed by finish(). Missing parent directories
-// are made. kOutput: cannot be created; kInvalidArgument: unknown format or extension.
-Result<std::unique_ptr<ResultSink>> open_sink(const std::filesystem::path& path,
-                                              const RunInfo& run, const SinkOptions& options = {});
+// `path` is a file, or "-" for standard output (formats jsonl, coco and mot; jsonl by default),
+// where every frame's lines are written at once. Files are written under a temporary name in the
+// same directory, and renamed by finish(); devices and pipes are written directly. Missing parent
+// directories are made. A closed pipe is an error only in a process that ignores SIGPIPE.
+// kOutput: cannot be created; kInvalidArgument: unknown format or extension, a format that cannot
+// go to standard output, or several sources for a format that holds one (all but jsonl).
+Result<std::unique_ptr<ResultSink>> open_sink(const std::filesystem::path& path, const RunInfo& run,
+                                              const SinkOptions& options = {});
 
 }  // namespace sparing

@@ -425,7 +425,7 @@ Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& op
   std::string url = "pipe:0";
   // A read of a silent pipe cannot be interrupted from another thread. Opened anew without blocking
   // (the flag of the descriptor we were given is shared with other programs), FFmpeg polls it.
-  struct stat status {};
+  struct stat status{};
   if (::fstat(STDIN_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
     UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (fd.get() >= 0) {

@@ -3,12 +3,35 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <exception>
+#include <utility>
 
 #include "sparing/io/sinks.h"
 
 namespace sparing {
 namespace {
+
+// What holds for every sink, whatever its format.
+class CheckedSink final : public ResultSink {
+ public:
+  explicit CheckedSink(std::unique_ptr<ResultSink> sink) : sink_(std::move(sink)) {}
+
+  Status write(const FrameResult& result) override {
+    for (const Detection& d : result.detections) {
+      if (is_finite(d.box) && std::isfinite(d.score)) continue;
+      return Error{ErrorCode::kInvalidArgument,
+                   "frame " + std::to_string(result.source.index) + " for '" + name() + "'",
+                   "a box or score is not a finite number", "drop such detections before"};
+    }
+    return sink_->write(result);
+  }
+  Status finish() override { return sink_->finish(); }
+  std::string name() const override { return sink_->name(); }
+
+ private:
+  std::unique_ptr<ResultSink> sink_;
+};
 
 struct SinkRow {
   SinkFormat format;
@@ -16,8 +39,10 @@ struct SinkRow {
   bool to_stdout;     // can be written to a pipe
   bool many_streams;  // its records name the stream
 };
-constexpr std::array<SinkRow, 2> kSinks{{
+constexpr std::array<SinkRow, 4> kSinks{{
     {{"jsonl", "jsonl", "JSON Lines, one object a frame"}, open_jsonl_sink, true, true},
+    {{"coco", "json", "COCO results, a JSON array"}, open_coco_sink, true, false},
+    {{"mot", "txt", "MOT Challenge text"}, open_mot_sink, true, false},
     {{"video", "mp4", "H.264 video with boxes and labels"}, open_video_sink, false, false},
 }};
 
@@ -89,7 +114,8 @@ Result<std::unique_ptr<ResultSink>> open_sink(const std::filesystem::path& path,
   try {
     SPARING_ASSIGN_OR_RETURN(const SinkRow* row, find_sink(path, options));
     SPARING_RETURN_IF_ERROR(check(*row, path, run, options));
-    return row->open(path, run, options);
+    SPARING_ASSIGN_OR_RETURN(auto sink, row->open(path, run, options));
+    return std::unique_ptr<ResultSink>(std::make_unique<CheckedSink>(std::move(sink)));
   } catch (const std::exception& e) {
     return Error{ErrorCode::kOutput, "output '" + path.string() + "'", e.what(), "check the path"};
   }

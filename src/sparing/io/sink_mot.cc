@@ -1,0 +1,47 @@
+// MOT Challenge text, one line a detection: frame,-1,x,y,w,h,score,class,-1,-1.
+#include <string>
+#include <utility>
+
+#include "sparing/io/json_text.h"
+#include "sparing/io/output_file.h"
+#include "sparing/io/sinks.h"
+
+namespace sparing {
+namespace {
+
+class MotSink final : public ResultSink {
+ public:
+  explicit MotSink(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
+
+  Status write(const FrameResult& result) override {
+    text_.clear();
+    for (const Detection& detection : result.detections) {
+      append_number(text_, result.source.index + 1);
+      text_ += ",-1,";
+      const Box& box = detection.box;
+      for (const float value : {box.x0, box.y0, box.width(), box.height(), detection.score}) {
+        append_number(text_, value);
+        text_ += ',';
+      }
+      append_number(text_, std::int64_t{detection.class_id} + 1);
+      text_ += ",-1,-1\n";
+    }
+    return file_->write(text_);
+  }
+  Status finish() override { return file_->finish(); }
+  std::string name() const override { return file_->name(); }
+
+ private:
+  std::unique_ptr<OutputFile> file_;
+  std::string text_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ResultSink>> open_mot_sink(const std::filesystem::path& path, const RunInfo&,
+                                                  const SinkOptions&) {
+  SPARING_ASSIGN_OR_RETURN(auto file, OutputFile::open(path, {}));
+  return std::unique_ptr<ResultSink>(std::make_unique<MotSink>(std::move(file)));
+}
+
+}  // namespace sparing
