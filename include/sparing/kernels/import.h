@@ -17,19 +17,23 @@ enum class ChannelOrder { kRgb, kBgr };
 
 enum class Fit {
   kStretch,    // the rectangle fills the destination; aspect ratio may change (the explainer)
-  // Aspect ratio kept (to the nearest whole pixel of the tensor), centred (an odd pixel goes right or
-  // below), the border filled with `pad`.
+  // Aspect ratio kept (to the nearest whole pixel of the tensor), placed by `anchor`, the border filled
+  // with `pad`.
   kLetterbox,
 };
 
 // Where a letterboxed picture lies in the destination.
-enum class Anchor { kCenter, kTopLeft };
+enum class Anchor {
+  kCenter,   // an odd pixel of border goes right or below
+  kTopLeft,  // all border right or below
+};
 
 struct ImportOptions {
   // Source rectangle in display coordinates (upright, origin at the visible rectangle's corner),
   // fractional allowed; default the whole visible rectangle. It may reach outside the visible
   // rectangle, but not lie outside: what is there is the nearest sample that the visible rectangle
   // touches. Codec padding beyond it never shows, not even through interpolation.
+  // At most 1e9 in position and extent.
   std::optional<Rect> visible_rect;
   // value = (pixel - mean[c]) / std[c] on 0..255, c in the order of the tensor's channels. std may be
   // negative, not 0. The explainer requires both; here they default to 0 and 1.
@@ -37,7 +41,8 @@ struct ImportOptions {
   std::array<float, 3> std{1, 1, 1};
   ChannelOrder order = ChannelOrder::kRgb;
   Fit fit = Fit::kStretch;
-  // Pixel value (0..255, before normalisation) of letterbox borders.
+  // Pixel value (0..255, before normalisation) of letterbox borders, in the order of the tensor's
+  // channels.
   std::array<float, 3> pad{114, 114, 114};
   Anchor anchor = Anchor::kCenter;  // of a letterboxed picture
   // Where in the tensor to draw: image index and rectangle; default the whole of image 0. Nothing

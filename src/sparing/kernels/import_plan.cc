@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -11,6 +11,9 @@
 
 namespace sparing::internal {
 namespace {
+
+// Far beyond any use, and far below where sums of coordinates overflow.
+constexpr double kMaxSource = 1e9;
 
 Error invalid(std::string thing, std::string problem, std::string fix) {
   return Error{ErrorCode::kInvalidArgument, std::move(thing), std::move(problem), std::move(fix)};
@@ -94,6 +97,10 @@ Status validate_values(const ImportOptions& options, int channels) {
     return invalid("fit", std::to_string(static_cast<int>(options.fit)) + " is not a fit",
                    "give one of Fit");
   }
+  if (options.anchor != Anchor::kCenter && options.anchor != Anchor::kTopLeft) {
+    return invalid("anchor", std::to_string(static_cast<int>(options.anchor)) + " is not an anchor",
+                   "give one of Anchor");
+  }
   if (options.order != ChannelOrder::kRgb && options.order != ChannelOrder::kBgr) {
     return invalid("order", std::to_string(static_cast<int>(options.order)) + " is not an order",
                    "give one of ChannelOrder");
@@ -135,6 +142,10 @@ Result<Rect> choose_source(const VideoFrame& frame, const ImportOptions& options
   if (rect.empty()) {
     return invalid("source rectangle", rect_text(rect) + " is empty",
                    "give a positive width and height");
+  }
+  if (std::max({std::fabs(rect.x), std::fabs(rect.y), rect.width, rect.height}) > kMaxSource) {
+    return invalid("source rectangle", rect_text(rect) + " is too far or too large",
+                   "keep coordinates within " + number(kMaxSource) + " pixels");
   }
   // Compared, not intersected: a tiny width far from the origin must not round to nothing.
   if (rect.x >= display.width || rect.y >= display.height || rect.right() <= 0 ||
@@ -187,13 +198,24 @@ SampleGrid sample_grid(const VideoFrame& frame, ChromaSiting siting, bool chroma
 
 void fill_rect(const PixelRect& rect, const ImportOptions& options, const TensorView& tensor) {
   if (rect.empty()) return;
+  const auto size = static_cast<std::ptrdiff_t>(info(tensor.type).size);
   for (int c = 0; c < tensor.channels; ++c) {
     const auto channel = static_cast<std::size_t>(c);
     const double value =
         (static_cast<double>(options.pad[channel]) - options.mean[channel]) / options.std[channel];
-    for (int y = rect.y; y < rect.y + rect.height; ++y) {
-      std::byte* row = element_address(tensor, options.batch_index, c, y, rect.x);
-      for (int x = 0; x < rect.width; ++x) store_element(tensor.type, value, row + x * tensor.stride_x);
+    std::byte* const first = element_address(tensor, options.batch_index, c, rect.y, rect.x);
+    for (int x = 0; x < rect.width; ++x) {
+      store_element(tensor.type, value, first + x * tensor.stride_x);
+    }
+    for (int y = 1; y < rect.height; ++y) {
+      std::byte* const row = first + y * tensor.stride_y;
+      if (tensor.stride_x == size) {
+        std::memcpy(row, first, static_cast<std::size_t>(rect.width * size));
+        continue;
+      }
+      for (int x = 0; x < rect.width; ++x) {
+        std::memcpy(row + x * tensor.stride_x, first, static_cast<std::size_t>(size));
+      }
     }
   }
 }

@@ -55,8 +55,11 @@ TEST(ImportErrors, SourceRectangle) {
     expect_error([&](Job& j) { j.options.visible_rect = rect; }, "source rectangle");
   }
   for (const Rect& rect : {Rect{16, 0, 4, 4}, Rect{0, 8, 4, 4}, Rect{-4, 0, 4, 4},
-                           Rect{0, -5, 4, 4}, Rect{1e300, 0, 1, 1}}) {
+                           Rect{0, -5, 4, 4}}) {
     expect_error([&](Job& j) { j.options.visible_rect = rect; }, "outside the frame");
+  }
+  for (const Rect& rect : {Rect{1e300, 0, 1, 1}, Rect{-1e308, 0, 1.5e308, 4}, Rect{0, 0, 4, 1e10}}) {
+    expect_error([&](Job& j) { j.options.visible_rect = rect; }, "too far or too large");
   }
   expect_error([](Job& j) { j.options.visible_rect = {kNan, 0, 4, 4}; }, "not finite");
   expect_error([](Job& j) { j.options.visible_rect = {0, 0, 4, INFINITY}; }, "not finite");
@@ -84,6 +87,7 @@ TEST(ImportErrors, Options) {
   expect_error([](Job& j) { j.options.batch_index = 2; }, "batch_index");
   expect_error([](Job& j) { j.options.batch_index = -1; }, "batch_index");
   expect_error([](Job& j) { j.options.fit = static_cast<Fit>(9); }, "fit");
+  expect_error([](Job& j) { j.options.anchor = static_cast<Anchor>(9); }, "anchor");
   expect_error([](Job& j) { j.options.order = static_cast<ChannelOrder>(9); }, "order");
   for (const PixelRect& rect : {PixelRect{0, 0, 0, 4}, PixelRect{0, 0, 4, -4}}) {
     expect_error([&](Job& j) { j.options.destination = rect; }, "empty");
