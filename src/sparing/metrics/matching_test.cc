@@ -129,6 +129,18 @@ TEST(Match, TheThresholdItselfIsEnough) {
   EXPECT_THAT(coco(one_image({object(kA)}, {kA}), 1.0), ElementsAre(kHit));
 }
 
+TEST(MatchCoco, AThresholdOfOneAllowsForRounding) {
+  // The overlap is 1 - 10^-12; pycocotools takes 1 - 10^-10 for 1.
+  const ClassSamples samples = one_image({object({0, 0, 1e9f, 1})}, {{0.001f, 0, 1e9f, 1}});
+  EXPECT_THAT(coco(samples, 1.0), ElementsAre(kHit));
+}
+
+TEST(MatchVoc, OfEqualOverlapsTheFirstObjectCounts) {
+  // The middle overlaps A and B by 90/110 each; B must be left for its own box.
+  const ClassSamples samples = one_image({object(kA), object(kB)}, {{10, 0, 110, 100}, kB});
+  EXPECT_THAT(voc(samples), ElementsAre(kHit, kHit));
+}
+
 TEST(MatchCoco, DropsWhatIsBeyondTheLimitOfEachImage) {
   ClassSamples samples;
   samples.truths = {object(kA), object(kA)};
