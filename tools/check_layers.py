@@ -48,7 +48,7 @@ LAYERS = {
 LIBRARIES = {module for module in LAYERS if "/" not in module} - {"tests", "fuzz"}
 
 # The tests of a module may also use these: a fake to run on needs no arrow in the library.
-TEST_EXTRAS = {"models": ["backends"], "pipeline": ["backends"]}
+TEST_EXTRAS = {"webnn": ["backends"], "models": ["backends"], "pipeline": ["backends"]}
 
 # A third-party header (by the start of its path) -> the modules that may include it. "test" stands
 # for every test, "apps" for every program. What is not listed here may be included nowhere.
@@ -133,7 +133,8 @@ def module_of(relative: Path) -> str | None:
 
 
 def is_test(relative: Path) -> bool:
-    return relative.stem.endswith("_test") or relative.parts[0] == "tests"
+    """x_test.cc, and what tests share: x_test_util.h, test_video.h."""
+    return bool(re.search(r"_test(_|$)", relative.stem)) or relative.parts[0] == "tests"
 
 
 # --- declarations ------------------------------------------------------------------------------
