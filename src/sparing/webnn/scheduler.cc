@@ -70,7 +70,7 @@ bool Scheduler::enqueue(const std::shared_ptr<Task>& task) {
 
 void Scheduler::start(const std::shared_ptr<Task>& task) {
   // Moved out: what it holds on to must not live as long as the task.
-  const auto on_ready = std::exchange(task->on_ready, nullptr);
+  auto on_ready = std::exchange(task->on_ready, nullptr);
   on_ready(task);
 }
 
@@ -149,7 +149,7 @@ bool Scheduler::destroy(const std::shared_ptr<Resource>& resource, std::function
   return true;
 }
 
-void Scheduler::finish(const std::shared_ptr<Task>& task) {
+void Scheduler::finish(const std::shared_ptr<Task>& task, const std::function<void()>& announce) {
   std::vector<std::shared_ptr<Task>> ready;
   std::vector<ResourceUse> uses;  // may be the last to hold a resource: freed without the lock
   {
@@ -166,7 +166,8 @@ void Scheduler::finish(const std::shared_ptr<Task>& task) {
     SPARING_CHECK(unfinished_ > 0);
     if (--unfinished_ == 0) idle_.notify_all();
   }
-  uses.clear();  // before others learn that the task has ended
+  uses.clear();
+  if (announce) announce();
   for (const auto& follower : ready) start(follower);
 }
 

@@ -63,7 +63,9 @@ class Scheduler {
 
   bool is_destroyed(const Resource& resource);
 
-  void finish(const std::shared_ptr<Task>& task);
+  // Ends a task that add() took. `announce` is called when its resources are released and before
+  // later tasks start.
+  void finish(const std::shared_ptr<Task>& task, const std::function<void()>& announce = {});
 
   // Waits until no task is left.
   void drain();

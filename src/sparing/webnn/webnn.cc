@@ -276,14 +276,14 @@ Result<Completion> Context::dispatch(const Graph& graph, const NamedTensors& inp
   const auto task = make_task(dispatch);
   // Raw pointers: the context waits for its tasks before it goes.
   task->on_ready = [pool = &impl_->pool, scheduler = scheduler.get(),
-                    dispatch = std::move(dispatch)](const std::shared_ptr<webnn::Task>& self) {
-    pool->submit([scheduler, self, dispatch]() mutable {
+                    dispatch =
+                        std::move(dispatch)](const std::shared_ptr<webnn::Task>& self) mutable {
+    pool->submit([scheduler, self, dispatch = std::move(dispatch)]() mutable {
       RunResult result = run_dispatch(dispatch);
       const auto state = std::move(dispatch.completion);
       // First released, then reported: who sees the completion done finds the tensors free.
       dispatch = {};
-      scheduler->finish(self);
-      complete(*state, std::move(result));
+      scheduler->finish(self, [&] { complete(*state, std::move(result)); });
     });
   };
   SPARING_RETURN_IF_ERROR(scheduler->add(task));
