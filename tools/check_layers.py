@@ -134,7 +134,7 @@ def module_of(relative: Path) -> str | None:
 
 def is_test(relative: Path) -> bool:
     """x_test.cc, and what tests share: x_test_util.h, test_video.h."""
-    return bool(re.search(r"_test(_|$)", relative.stem)) or relative.parts[0] == "tests"
+    return bool(re.search(r"(^|_)test(_|$)", relative.stem)) or relative.parts[0] == "tests"
 
 
 # --- declarations ------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ Status parse_options(std::string_view text, std::span<NamedOption> options) {
   }
   for (const auto& [name, value] : object.items()) {
     const auto option = std::find_if(options.begin(), options.end(),
-                                     [&](const NamedOption& o) { return o.name == name; });
+                                     [&name = name](const NamedOption& o) { return o.name == name; });
     if (option == options.end()) {
       std::string known;
       for (const NamedOption& o : options)
