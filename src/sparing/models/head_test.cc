@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "sparing/models/head_vectors.h"
+#include "sparing/models/test_head_vectors.h"
 
 namespace sparing {
 namespace {
@@ -244,14 +244,13 @@ HeadSpec end2end_rows() {
 }
 
 TEST(End2end, CountsByReason) {
-  const std::vector<OwnedTensor> tensors{{"rows",
-                                          {1, 6, 6},
-                                          {1, 1, 5, 5, .9f, 0,      // good
-                                           5, 1, 1, 5, .9f, 0,      // right of its right side
-                                           1, 1, 5, 5, .9f, 3,      // no such label
-                                           1, 1, 5, 5, .9f, -1,     // empty
-                                           1, 1, 5, 5, .1f, 7,      // below the threshold
-                                           2, 2, 2, 2, .5f, 2}}};   // a point is a box
+  const std::vector<OwnedTensor> tensors{
+      {"rows", {1, 6, 6}, {1, 1, 5, 5, .9f, 0,     // good
+                           5, 1, 1, 5, .9f, 0,     // right of its right side
+                           1, 1, 5, 5, .9f, 3,     // no such label
+                           1, 1, 5, 5, .9f, -1,    // empty
+                           1, 1, 5, 5, .1f, 7,     // below the threshold
+                           2, 2, 2, 2, .5f, 2}}};  // a point is a box
   const Result<DecodeResult> result = decode(end2end_rows(), views(tensors), {{32, 32}, 0, 0.3f});
   ASSERT_TRUE(result.ok());
   const std::vector<Detection> expected{{{1, 1, 5, 5}, .9f, 0}, {{2, 2, 2, 2}, .5f, 2}};
@@ -294,8 +293,8 @@ TEST(Yolov8, SquareTensorsAreAttributesFirst) {
   EXPECT_EQ(result->detections, expected);
 }
 
-// A tensor of the size that real frames have, against a loop written for this test alone: blocks and
-// vector remainders of the scan are all met.
+// A tensor of the size that real frames have, against a loop written for this test alone: blocks
+// and vector remainders of the scan are all met.
 TEST(Yolov8, LargeTensorAgainstPlainLoop) {
   constexpr int kClasses = 80, kCount = 8400 - 137;
   std::mt19937 random(11);
@@ -320,9 +319,8 @@ TEST(Yolov8, LargeTensorAgainstPlainLoop) {
       if (v[4 + c] > v[4 + best]) best = c;
     }
     if (v[4 + best] < kThreshold) continue;
-    expected.push_back({{v[0] - v[2] / 2, v[1] - v[3] / 2, v[0] + v[2] / 2, v[1] + v[3] / 2},
-                        v[4 + best],
-                        best});
+    expected.push_back(
+        {{v[0] - v[2] / 2, v[1] - v[3] / 2, v[0] + v[2] / 2, v[1] + v[3] / 2}, v[4 + best], best});
   }
   ASSERT_GT(expected.size(), 100u);
   ASSERT_LT(expected.size(), 7000u);
