@@ -1,5 +1,5 @@
-// Detection heads: raw output tensors to boxes. One ordered table; adding a head is one function and
-// one row of kHeads (and its name in the manifest).
+// Detection heads: raw output tensors to boxes. One ordered table; adding a head is one function
+// and one row of kHeads (and its name in the manifest).
 #pragma once
 
 #include <array>
@@ -24,17 +24,17 @@ struct HeadTensor {
 };
 
 struct DecodeOptions {
-  Size input_size;             // of the network's input tensor, pixels
-  int image = 0;               // index in the batch
-  float score_threshold = 0;   // detections below are not produced
+  Size input_size;            // of the network's input tensor, pixels
+  int image = 0;              // index in the batch
+  float score_threshold = 0;  // detections below are not produced
 };
 
 // The detections of one image, boxes in pixels of the input tensor, before NMS, in a deterministic
 // order (that of the outputs). Scores are in [0, 1], boxes finite with x0 <= x1 and y0 <= y1.
 struct DecodeResult {
   std::vector<Detection> detections;
-  int dropped_not_finite = 0;  // a NaN or infinity in the score or the box
-  int dropped_inside_out = 0;  // negative width or height
+  int dropped_not_finite = 0;     // a NaN or infinity in the score or the box
+  int dropped_inside_out = 0;     // negative width or height
   int dropped_unknown_class = 0;  // end2end: a class index beyond the labels
 };
 

@@ -117,9 +117,9 @@ struct ModelManifest {
   friend bool operator==(const ModelManifest&, const ModelManifest&) = default;
 };
 
-// Reads the JSON form, strictly. `name_for_errors` is the file name or "<string>". kModel: not JSON,
-// a missing, unknown, duplicate or wrong field, each named with its path ("input.mean") and the
-// fix. A labels_file is not opened here: labels stay empty.
+// Reads the JSON form, strictly. `name_for_errors` is the file name or "<string>". kModel: not
+// JSON, a missing, unknown, duplicate or wrong field, each named with its path ("input.mean") and
+// the fix. A labels_file is not opened here: labels stay empty.
 Result<ModelManifest> parse_manifest(std::string_view json, std::string_view name_for_errors);
 // The same from a file, with the labels_file read. kModel also: missing, unreadable, over 4 MB.
 Result<ModelManifest> load_manifest(const std::filesystem::path& file);
@@ -129,9 +129,9 @@ Result<ModelManifest> load_manifest(const std::filesystem::path& file);
 std::string to_json(const ModelManifest& manifest);
 
 // The network's input size for a frame of display size `frame`. `requested` of {0, 0} means the
-// model's default; a native default is the frame's size, scaled down (aspect ratio kept) to max_size
-// if it is beyond, each side then rounded to the nearest multiple (halves up) within the limits.
-// kInvalidArgument: a requested size that the model does not take, with what it takes.
+// model's default; a native default is the frame's size, scaled down (aspect ratio kept) to
+// max_size if it is beyond, each side then rounded to the nearest multiple (halves up) within the
+// limits. kInvalidArgument: a requested size that the model does not take, with what it takes.
 Result<Size> input_size(const ModelInput& input, Size frame, Size requested = {});
 
 // A manifest and the model file that belongs to it.

@@ -1,5 +1,5 @@
-// Finding models: by a manifest's name, by a manifest file, or by a bare model file that is inspected.
-// Nothing here downloads.
+// Finding models: by a manifest's name, by a manifest file, or by a bare model file that is
+// inspected. Nothing here downloads.
 #pragma once
 
 #include <filesystem>
@@ -28,19 +28,19 @@ struct ModelListEntry {
   std::filesystem::path file;
   std::string problem;  // why the manifest cannot be used (then only its name holds); else empty
 };
-// By directory, then by name; of two manifests with one name the first counts. A manifest that cannot be
-// used is listed with its problem. kModel: a directory that exists cannot be read.
+// By directory, then by name; of two manifests with one name the first counts. A manifest that
+// cannot be used is listed with its problem. kModel: a directory that exists cannot be read.
 Result<std::vector<ModelListEntry>> list_models(const ModelPaths& paths);
 
-// `spec` is a manifest's name ("nanodet-g"), a manifest file (*.json; its model file lies beside it,
-// or in model_dir), or a bare .onnx / .xml file: then `context` loads it to see its inputs and
+// `spec` is a manifest's name ("nanodet-g"), a manifest file (*.json; its model file lies beside
+// it, or in model_dir), or a bare .onnx / .xml file: then `context` loads it to see its inputs and
 // outputs, which are matched with a head (see match_head). Checks the SHA-256 of files whose
 // manifest has one. kModel: unknown name (the known ones are listed), file missing (fix: `sparing
 // models get NAME`), wrong hash (expected and found), no head matches.
 Result<Model> resolve_model(std::string_view spec, const ModelPaths& paths, Context& context);
 
-// Guesses a manifest from a graph's inputs and outputs: the first row of the head table whose shapes
-// fit. kModel when none does: says what was found and what is supported.
+// Guesses a manifest from a graph's inputs and outputs: the first row of the head table whose
+// shapes fit. kModel when none does: says what was found and what is supported.
 Result<ModelManifest> match_head(const Graph& graph, std::string_view name);
 
 // Whether a loaded graph is what its manifest says: the input's name, type and fixed shape, and the

@@ -27,10 +27,10 @@ Result<Matrix> slice(const HeadTensor& tensor, const DecodeOptions& options, std
   }
   const std::optional<std::int64_t> count = element_count(tensor.shape);
   if (!count || static_cast<std::uint64_t>(*count) != tensor.data.size()) {
-    return Error{ErrorCode::kModel, "output '" + std::string(tensor.name) + "'",
-                 std::to_string(tensor.data.size()) + " values for shape " +
-                     to_string_shape(tensor.shape),
-                 "give all values of the tensor"};
+    return Error{
+        ErrorCode::kModel, "output '" + std::string(tensor.name) + "'",
+        std::to_string(tensor.data.size()) + " values for shape " + to_string_shape(tensor.shape),
+        "give all values of the tensor"};
   }
   return Matrix{tensor.data.data() + options.image * rows * columns, rows, columns};
 }
@@ -40,7 +40,8 @@ Result<Matrix> slice(const HeadTensor& tensor, const DecodeOptions& options, std
 Result<const HeadTensor*> find_output(std::span<const HeadTensor> tensors, std::string_view name) {
   if (name.empty()) {
     if (tensors.size() == 1) return &tensors[0];
-    return Error{ErrorCode::kModel, "head", "the network has several outputs: " + quoted_names(tensors),
+    return Error{ErrorCode::kModel, "head",
+                 "the network has several outputs: " + quoted_names(tensors),
                  "name the one to read in head.outputs of the manifest"};
   }
   for (const HeadTensor& tensor : tensors) {
@@ -58,8 +59,7 @@ Error shape_error(const HeadTensor& tensor, const std::string& expected) {
 }
 
 Result<Matrix> image_matrix(std::span<const HeadTensor> tensors, std::string_view name,
-                            const DecodeOptions& options, std::int64_t rows,
-                            std::int64_t columns) {
+                            const DecodeOptions& options, std::int64_t rows, std::int64_t columns) {
   SPARING_ASSIGN_OR_RETURN(const HeadTensor* tensor, find_output(tensors, name));
   const std::span<const std::int64_t> shape = tensor->shape;
   if (shape.size() != 3 || (rows != kAny && shape[1] != rows) ||
@@ -90,10 +90,10 @@ Status check_classes(const HeadSpec& spec, std::int64_t found, std::string_view 
 
 Status check_options(const DecodeOptions& options) {
   if (options.input_size.width < 1 || options.input_size.height < 1) {
-    return Error{ErrorCode::kInvalidArgument, "input size",
-                 std::to_string(options.input_size.width) + "x" +
-                     std::to_string(options.input_size.height),
-                 "give the size of the network's input tensor"};
+    return Error{
+        ErrorCode::kInvalidArgument, "input size",
+        std::to_string(options.input_size.width) + "x" + std::to_string(options.input_size.height),
+        "give the size of the network's input tensor"};
   }
   if (std::isnan(options.score_threshold)) {
     return Error{ErrorCode::kInvalidArgument, "score threshold", "not a number", "use 0..1"};

@@ -70,8 +70,8 @@ Result<DecodeResult> decode_pair(const HeadSpec& spec, std::span<const HeadTenso
   const int first = spec.background == Background::kFirst ? 1 : 0;
   SPARING_ASSIGN_OR_RETURN(const Matrix boxes,
                            image_matrix(tensors, spec.outputs.boxes, options, kAny, 4));
-  SPARING_ASSIGN_OR_RETURN(const Matrix scores,
-                           image_matrix(tensors, spec.outputs.scores[0], options, boxes.rows, kAny));
+  SPARING_ASSIGN_OR_RETURN(const Matrix scores, image_matrix(tensors, spec.outputs.scores[0],
+                                                             options, boxes.rows, kAny));
   const std::int64_t classes = scores.columns - background;
   SPARING_RETURN_IF_ERROR(check_classes(spec, classes, spec.outputs.scores[0]));
   Collector out(spec, options);
@@ -104,9 +104,7 @@ Result<DecodeResult> decode_end2end(const HeadSpec& spec, std::span<const HeadTe
 
 namespace {
 
-bool is_integer(DataType type) {
-  return type == DataType::kInt64 || type == DataType::kInt32;
-}
+bool is_integer(DataType type) { return type == DataType::kInt64 || type == DataType::kInt32; }
 
 // YOLOv10: RGB on 0..1, letterboxed; the graph does not say how many classes there are.
 ModelManifest rows_manifest(const GraphFacts& facts) {
@@ -156,8 +154,8 @@ ModelManifest detr_manifest(const GraphFacts& facts, const Roles& roles) {
   const auto columns = static_cast<int>(roles.scores->shape[2]);
   const bool logits = mentions(roles.scores->name, {"logit"});
   const bool original = logits && columns == 92;
-  ModelManifest out = guess(facts, original ? Size{800, 800} : Size{640, 640},
-                            original ? columns - 1 : columns);
+  ModelManifest out =
+      guess(facts, original ? Size{800, 800} : Size{640, 640}, original ? columns - 1 : columns);
   if (original) {
     out.input.mean = {123.675f, 116.28f, 103.53f};
     out.input.std = {58.395f, 57.12f, 57.375f};

@@ -70,18 +70,17 @@ struct Levels {
 Result<Levels> combined_levels(const HeadSpec& spec, std::span<const HeadTensor> tensors,
                                const DecodeOptions& options) {
   const std::int64_t regression = 4 * (spec.reg_max + 1);
-  SPARING_ASSIGN_OR_RETURN(
-      const Matrix all,
-      image_matrix(tensors, spec.outputs.combined, options,
-                   cells_of(options.input_size, spec.strides),
-                   spec.classes > 0 ? spec.classes + regression : kAny));
+  SPARING_ASSIGN_OR_RETURN(const Matrix all,
+                           image_matrix(tensors, spec.outputs.combined, options,
+                                        cells_of(options.input_size, spec.strides),
+                                        spec.classes > 0 ? spec.classes + regression : kAny));
   Levels out{{}, all.columns - regression};
   SPARING_RETURN_IF_ERROR(check_classes(spec, out.classes, spec.outputs.combined));
   std::int64_t first = 0;
   for (const int stride : spec.strides) {
     const Grid grid = grid_of(options.input_size, stride);
-    out.levels.push_back({stride, grid, all.row(first), all.row(first) + out.classes, all.columns,
-                          all.columns});
+    out.levels.push_back(
+        {stride, grid, all.row(first), all.row(first) + out.classes, all.columns, all.columns});
     first += grid.cells();
   }
   return out;
@@ -133,8 +132,7 @@ constexpr int kUsualStrides[] = {8, 16, 32, 64};
 // reg_max + 1 of published models: NanoDet 8, NanoDet-g 11, GFL 17.
 constexpr int kUsualBins[] = {8, 11, 17};
 
-ModelManifest nanodet_manifest(const GraphFacts& facts, int classes, int bins,
-                               std::size_t levels) {
+ModelManifest nanodet_manifest(const GraphFacts& facts, int classes, int bins, std::size_t levels) {
   ModelManifest out = guess(facts, Size{}, classes);
   out.input.order = ChannelOrder::kBgr;
   out.input.mean = {103.53f, 116.28f, 123.675f};

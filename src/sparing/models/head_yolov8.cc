@@ -71,8 +71,8 @@ bool attributes_first(const HeadSpec& spec, const Matrix& matrix) {
 Result<DecodeResult> decode_yolov8(const HeadSpec& spec, std::span<const HeadTensor> tensors,
                                    const DecodeOptions& options) {
   SPARING_RETURN_IF_ERROR(check_options(options));
-  SPARING_ASSIGN_OR_RETURN(const Matrix matrix, image_matrix(tensors, spec.outputs.predictions,
-                                                             options, kAny, kAny));
+  SPARING_ASSIGN_OR_RETURN(const Matrix matrix,
+                           image_matrix(tensors, spec.outputs.predictions, options, kAny, kAny));
   const bool columns = attributes_first(spec, matrix);
   Candidates all{matrix.data, matrix.columns, matrix.rows - 4, matrix.columns, 1};
   if (!columns) all = {matrix.data, matrix.rows, matrix.columns - 4, 1, matrix.columns};

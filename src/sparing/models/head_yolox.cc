@@ -24,8 +24,8 @@ void decode_row(const Scan& scan, const float* row, float column, float line, in
                 Collector& out) {
   if (row[4] < scan.bound) return;
   const Best best = best_of(row + kBoxAndObjectness, scan.classes);
-  const float score = activated(row[4], scan.spec.activation) *
-                      activated(best.value, scan.spec.activation);
+  const float score =
+      activated(row[4], scan.spec.activation) * activated(best.value, scan.spec.activation);
   if (!out.wants(score)) return;
   out.add(row_box(scan.spec, row, column, line, stride), score, best.index);
 }

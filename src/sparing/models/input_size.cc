@@ -24,11 +24,11 @@ Result<Size> check_requested(const ModelInput& input, Size size) {
                    "use a size within"};
     }
     if (side % input.multiple_of != 0) {
-      return Error{ErrorCode::kInvalidArgument, thing,
-                   std::to_string(side) + " is not a multiple of " +
-                       std::to_string(input.multiple_of),
-                   "use " + std::to_string(side / input.multiple_of * input.multiple_of) + " or " +
-                       std::to_string((side / input.multiple_of + 1) * input.multiple_of)};
+      return Error{
+          ErrorCode::kInvalidArgument, thing,
+          std::to_string(side) + " is not a multiple of " + std::to_string(input.multiple_of),
+          "use " + std::to_string(side / input.multiple_of * input.multiple_of) + " or " +
+              std::to_string((side / input.multiple_of + 1) * input.multiple_of)};
     }
   }
   return size;

@@ -46,22 +46,15 @@ class ParseGuard {
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
     if (too_deep_) return false;
     switch (event) {
-      case json::parse_event_t::object_start:
-        names_.emplace_back();
-        [[fallthrough]];
-      case json::parse_event_t::array_start:
-        too_deep_ = depth >= max_depth_;
-        return !too_deep_;
-      case json::parse_event_t::object_end:
-        names_.pop_back();
-        return true;
+      case json::parse_event_t::object_start: names_.emplace_back(); [[fallthrough]];
+      case json::parse_event_t::array_start: too_deep_ = depth >= max_depth_; return !too_deep_;
+      case json::parse_event_t::object_end: names_.pop_back(); return true;
       case json::parse_event_t::key: {
         const auto& name = parsed.get_ref<const std::string&>();
         if (!names_.back().insert(name).second && !duplicate_) duplicate_ = name;
         return true;
       }
-      default:
-        return true;
+      default: return true;
     }
   }
 
@@ -115,9 +108,10 @@ std::optional<json> parse_json(std::string_view text, const JsonLimits& limits,
   } else if (!value) {
     errors.add("", "not JSON: " + malformed, "correct the syntax there");
   } else if (guard.duplicate()) {
-    errors.add("", "field '" + shortened(*guard.duplicate(), kMaxQuoted) +
-                       "' is there twice in one object",
-               "remove one of the two");
+    errors.add(
+        "",
+        "field '" + shortened(*guard.duplicate(), kMaxQuoted) + "' is there twice in one object",
+        "remove one of the two");
   }
   return errors.ok() ? std::move(value) : std::nullopt;
 }

@@ -39,7 +39,8 @@ struct JsonLimits {
   int max_depth = 16;
 };
 
-// A document; nothing (and an error) for malformed JSON, a duplicate field, or more than the limits.
+// A document; nothing (and an error) for malformed JSON, a duplicate field, or more than the
+// limits.
 std::optional<nlohmann::json> parse_json(std::string_view text, const JsonLimits& limits,
                                          JsonErrors& errors);
 

@@ -24,9 +24,8 @@ bool is_sha256(std::string_view text) {
 bool is_model_name(std::string_view text) {
   const auto alphanumeric = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
   return !text.empty() && text.size() <= 64 && alphanumeric(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
-           return alphanumeric(c) || c == '.' || c == '_' || c == '-';
-         });
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 std::string sha256_field(JsonObject& object, bool required) {
@@ -249,8 +248,7 @@ void parse_yolov8(JsonObject& head, HeadSpec& out) {
 void parse_end2end(JsonObject& head, HeadSpec& out) {
   out.box_format = head.choice<BoxFormat>("box_format", kBoxFormatNames, BoxFormat::kXyxy);
   out.normalized = head.boolean("normalized", false);
-  out.background =
-      head.choice<Background>("background", kBackgroundNames, Background::kNone);
+  out.background = head.choice<Background>("background", kBackgroundNames, Background::kNone);
   JsonObject outputs = head.object("outputs", true);
   if (outputs.has("detections")) {
     out.outputs.detections = name_field(outputs, "detections", true);
@@ -282,14 +280,14 @@ HeadSpec parse_head(JsonObject head) {
   const std::optional<HeadType> known = head_from_name(type);
   if (!known) {
     std::string names;
-    for (const HeadInfo& row : heads()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+    for (const HeadInfo& row : heads())
+      names += (names.empty() ? "" : ", ") + std::string(row.name);
     head.fail("type", "unknown head '" + type + "'", "use one of " + names);
     return out;
   }
   out.type = *known;
   kHeadFields[static_cast<std::size_t>(*known)].parse(head, out);
-  out.activation =
-      head.choice<Activation>("score_activation", kActivationNames, Activation::kNone);
+  out.activation = head.choice<Activation>("score_activation", kActivationNames, Activation::kNone);
   if (head.ok() && out.activation == Activation::kSoftmax && out.type != HeadType::kEnd2end) {
     head.fail("score_activation", "softmax is for end2end heads only", "use none or sigmoid");
   }
@@ -300,10 +298,12 @@ HeadSpec parse_head(JsonObject head) {
 // --- the whole ---
 
 void parse_file(JsonObject& root, ModelManifest& out) {
-  out.file = root.has("file") ? name_field(root, "file", true) : root.text("file", out.name + ".onnx");
+  out.file =
+      root.has("file") ? name_field(root, "file", true) : root.text("file", out.name + ".onnx");
   if (!root.ok()) return;
   const std::filesystem::path path(out.file);
-  if (!out.source.kind.empty() && (path.filename() != path || out.file == "." || out.file == "..")) {
+  if (!out.source.kind.empty() &&
+      (path.filename() != path || out.file == "." || out.file == "..")) {
     root.fail("file", "'" + out.file + "' is not a plain file name",
               "write a name without folders: it is looked for in the models folder");
   }
@@ -346,9 +346,9 @@ ModelManifest parse_root(JsonObject root) {
   out.head = parse_head(root.object("head", true));
   out.score_threshold = root.number("score_threshold", {0, 1}, 0.3);
   out.iou_threshold = root.number("iou_threshold", {0, 1}, 0.6);
-  out.nms = root.choice<NmsMode>("nms", kNmsNames,
-                                 out.head.type == HeadType::kEnd2end ? NmsMode::kNone
-                                                                     : NmsMode::kClassAware);
+  out.nms = root.choice<NmsMode>(
+      "nms", kNmsNames,
+      out.head.type == HeadType::kEnd2end ? NmsMode::kNone : NmsMode::kClassAware);
   out.max_detections = static_cast<int>(root.integer("max_detections", {1, 1000000}, 300));
   parse_labels(root, out);
   for (const char* read : {"source", "licence"}) root.any(read);
@@ -401,7 +401,8 @@ Result<std::vector<std::string>> read_labels(const std::filesystem::path& file,
     start = end + 1;
   }
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
-  if (labels.empty()) return Error{ErrorCode::kModel, thing, "empty", "write one class name a line"};
+  if (labels.empty())
+    return Error{ErrorCode::kModel, thing, "empty", "write one class name a line"};
   if (const auto gap = std::find(labels.begin(), labels.end(), ""); gap != labels.end()) {
     return Error{ErrorCode::kModel, thing,
                  "line " + std::to_string(gap - labels.begin() + 1) + " is empty",
@@ -426,8 +427,8 @@ Result<ModelManifest> load_manifest(const std::filesystem::path& file) {
                            read_text(file, "manifest '" + file.string() + "'"));
   SPARING_ASSIGN_OR_RETURN(ModelManifest manifest, parse_manifest(text, file.string()));
   if (!manifest.labels_file.empty()) {
-    SPARING_ASSIGN_OR_RETURN(
-        manifest.labels, read_labels(file.parent_path() / manifest.labels_file, file.string()));
+    SPARING_ASSIGN_OR_RETURN(manifest.labels,
+                             read_labels(file.parent_path() / manifest.labels_file, file.string()));
     manifest.head.classes = static_cast<int>(manifest.labels.size());
   }
   return manifest;

@@ -19,9 +19,8 @@ inline constexpr JsonChoice<Activation> kActivationNames[] = {{"none", Activatio
                                                               {"softmax", Activation::kSoftmax}};
 inline constexpr JsonChoice<BoxFormat> kBoxFormatNames[] = {{"xyxy", BoxFormat::kXyxy},
                                                             {"cxcywh", BoxFormat::kCxcywh}};
-inline constexpr JsonChoice<Background> kBackgroundNames[] = {{"none", Background::kNone},
-                                                              {"first", Background::kFirst},
-                                                              {"last", Background::kLast}};
+inline constexpr JsonChoice<Background> kBackgroundNames[] = {
+    {"none", Background::kNone}, {"first", Background::kFirst}, {"last", Background::kLast}};
 inline constexpr JsonChoice<NmsMode> kNmsNames[] = {{"class_aware", NmsMode::kClassAware},
                                                     {"class_agnostic", NmsMode::kClassAgnostic},
                                                     {"none", NmsMode::kNone}};

@@ -15,9 +15,9 @@
 namespace sparing {
 namespace {
 
+using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using nlohmann::json;
 
 const std::filesystem::path kModels = std::filesystem::path(SPARING_SOURCE_DIR) / "models";
 
@@ -40,7 +40,9 @@ json minimal(std::string_view head) {
   return manifest;
 }
 
-Result<ModelManifest> parse(const json& manifest) { return parse_manifest(manifest.dump(), "m.json"); }
+Result<ModelManifest> parse(const json& manifest) {
+  return parse_manifest(manifest.dump(), "m.json");
+}
 
 std::string error_of(const Result<ModelManifest>& result) {
   if (result.ok()) return "no error";
@@ -166,8 +168,8 @@ constexpr BadCase kBadCases[] = {
     {R"({"file": ""})", "'file'", "empty"},
     {R"({"file": "a\u0000b"})", "'file'", "zero"},
     {R"({"sha256": "abc"})", "'sha256'", "64"},
-    {R"({"sha256": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})", "'sha256'",
-     "lower-case"},
+    {R"({"sha256": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})",
+     "'sha256'", "lower-case"},
     {R"({"licence": {}})", "'licence.spdx'", "missing"},
     {R"({"licence": "MIT"})", "'licence'", "object"},
     {R"({"labels": null})", "'labels'", "missing"},

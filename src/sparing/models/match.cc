@@ -19,9 +19,7 @@ std::optional<Layout> layout_of(const Shape& shape) {
   return std::nullopt;
 }
 
-bool batch_of_one(const Shape& shape) {
-  return !shape.empty() && (shape[0] == 1 || shape[0] < 0);
-}
+bool batch_of_one(const Shape& shape) { return !shape.empty() && (shape[0] == 1 || shape[0] < 0); }
 
 }  // namespace
 
@@ -43,8 +41,7 @@ std::optional<GraphFacts> facts_of(const Graph& graph) {
   if (height > 0 && width > 0) facts.size = {static_cast<int>(width), static_cast<int>(height)};
   for (const GraphOperand& output : graph.outputs()) {
     if (!batch_of_one(output.descriptor.shape)) return std::nullopt;
-    facts.outputs.push_back(
-        {output.name, output.descriptor.data_type, output.descriptor.shape});
+    facts.outputs.push_back({output.name, output.descriptor.data_type, output.descriptor.shape});
   }
   return facts;
 }
@@ -57,9 +54,8 @@ bool may_be_cells(const GraphFacts& facts, std::int64_t cells, std::span<const i
 bool mentions(std::string_view name, std::initializer_list<std::string_view> words) {
   std::string lower(name);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return lower.find(word) != std::string::npos;
-  });
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 ModelManifest guess(const GraphFacts& facts, Size fallback, int classes) {
@@ -135,8 +131,8 @@ Status check_image_input(const ModelManifest& manifest, const GraphOperand& oper
   const std::string what = "input '" + operand.name + "' is " +
                            std::string(info(operand.descriptor.data_type).name) +
                            to_string_shape(shape);
-  if (operand.descriptor.data_type != DataType::kFloat32 || shape.size() != 4 ||
-      (shape[0] > 1) || (shape[nchw ? 1 : 3] > 0 && shape[nchw ? 1 : 3] != 3)) {
+  if (operand.descriptor.data_type != DataType::kFloat32 || shape.size() != 4 || (shape[0] > 1) ||
+      (shape[nchw ? 1 : 3] > 0 && shape[nchw ? 1 : 3] != 3)) {
     return graph_error(manifest, what,
                        std::string("it must be float32 ") + (nchw ? "[1,3,H,W]" : "[1,H,W,3]") +
                            "; correct input.layout or export the model so");

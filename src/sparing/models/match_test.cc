@@ -49,12 +49,11 @@ ModelManifest matched(const Graph& graph) {
 }
 
 TEST(Match, DefaultDetector) {
-  const ModelManifest manifest =
-      matched(graph_of({operand("input", kDynamicImage)},
-                       {operand("scores_8", {1, -1, 80}), operand("scores_16", {1, -1, 80}),
-                        operand("scores_32", {1, -1, 80}), operand("distribution_8", {1, -1, 44}),
-                        operand("distribution_16", {1, -1, 44}),
-                        operand("distribution_32", {1, -1, 44})}));
+  const ModelManifest manifest = matched(
+      graph_of({operand("input", kDynamicImage)},
+               {operand("scores_8", {1, -1, 80}), operand("scores_16", {1, -1, 80}),
+                operand("scores_32", {1, -1, 80}), operand("distribution_8", {1, -1, 44}),
+                operand("distribution_16", {1, -1, 44}), operand("distribution_32", {1, -1, 44})}));
   const Result<ModelManifest> shipped =
       load_manifest(std::filesystem::path(SPARING_SOURCE_DIR) / "models/nanodet-g.json");
   ASSERT_TRUE(shipped.ok());
@@ -68,11 +67,11 @@ TEST(Match, DefaultDetector) {
 }
 
 TEST(Match, NanodetLevelsInAnyOrder) {
-  const ModelManifest manifest = matched(graph_of(
-      {operand("data", {1, 3, 320, 320})},
-      {operand("dis_32", {1, 100, 32}), operand("cls_16", {1, 400, 32}),
-       operand("cls_8", {1, 1600, 32}), operand("dis_8", {1, 1600, 32}),
-       operand("cls_32", {1, 100, 32}), operand("dis_16", {1, 400, 32})}));
+  const ModelManifest manifest =
+      matched(graph_of({operand("data", {1, 3, 320, 320})},
+                       {operand("dis_32", {1, 100, 32}), operand("cls_16", {1, 400, 32}),
+                        operand("cls_8", {1, 1600, 32}), operand("dis_8", {1, 1600, 32}),
+                        operand("cls_32", {1, 100, 32}), operand("dis_16", {1, 400, 32})}));
   EXPECT_EQ(manifest.head.type, HeadType::kNanodet);
   EXPECT_EQ(manifest.head.outputs.scores, (std::vector<std::string>{"cls_8", "cls_16", "cls_32"}));
   EXPECT_EQ(manifest.head.outputs.distribution,
@@ -84,8 +83,8 @@ TEST(Match, NanodetLevelsInAnyOrder) {
 }
 
 TEST(Match, NanodetPlus) {
-  const ModelManifest manifest = matched(
-      graph_of({operand("data", {1, 3, 416, 416})}, {operand("output", {1, 3598, 112})}));
+  const ModelManifest manifest =
+      matched(graph_of({operand("data", {1, 3, 416, 416})}, {operand("output", {1, 3598, 112})}));
   EXPECT_EQ(manifest.head.type, HeadType::kNanodet);
   EXPECT_EQ(manifest.head.outputs.combined, "output");
   EXPECT_EQ(manifest.head.strides, (std::vector<int>{8, 16, 32, 64}));
@@ -106,14 +105,14 @@ TEST(Match, Yolox) {
   EXPECT_EQ(manifest.labels.size(), 80u);
 
   // Own classes, told by the number of cells; dynamic, told by COCO's 85 columns.
-  EXPECT_EQ(matched(graph_of({operand("images", {1, 3, 416, 416})},
-                             {operand("output", {1, 3549, 8})}))
-                .labels,
-            (std::vector<std::string>{"class0", "class1", "class2"}));
-  EXPECT_EQ(matched(graph_of({operand("images", {-1, 3, -1, -1})},
-                             {operand("output", {-1, -1, 85})}))
-                .input.default_size,
-            (Size{640, 640}));
+  EXPECT_EQ(
+      matched(graph_of({operand("images", {1, 3, 416, 416})}, {operand("output", {1, 3549, 8})}))
+          .labels,
+      (std::vector<std::string>{"class0", "class1", "class2"}));
+  EXPECT_EQ(
+      matched(graph_of({operand("images", {-1, 3, -1, -1})}, {operand("output", {-1, -1, 85})}))
+          .input.default_size,
+      (Size{640, 640}));
 }
 
 TEST(Match, Yolov8) {
@@ -126,9 +125,9 @@ TEST(Match, Yolov8) {
   EXPECT_EQ(manifest.input.anchor, Anchor::kCenter);
   EXPECT_EQ(manifest.labels.size(), 80u);
 
-  const std::pair<Shape, std::size_t> kOthers[] = {
-      {{1, 84, -1}, 80}, {{1, 8400, 84}, 80}, {{1, -1, 84}, 80}, {{1, 6, 8400}, 2},
-      {{1, 5, 8400}, 1}, {{-1, 84, 8400}, 80}};
+  const std::pair<Shape, std::size_t> kOthers[] = {{{1, 84, -1}, 80}, {{1, 8400, 84}, 80},
+                                                   {{1, -1, 84}, 80}, {{1, 6, 8400}, 2},
+                                                   {{1, 5, 8400}, 1}, {{-1, 84, 8400}, 80}};
   for (const auto& [shape, classes] : kOthers) {
     const ModelManifest other =
         matched(graph_of({operand("images", kImage640)}, {operand("output0", shape)}));
@@ -136,10 +135,10 @@ TEST(Match, Yolov8) {
     EXPECT_EQ(other.labels.size(), classes) << to_string_shape(shape);
   }
   // Channels last.
-  EXPECT_EQ(matched(graph_of({operand("images", {1, 640, 640, 3})},
-                             {operand("output0", {1, 84, 8400})}))
-                .input.layout,
-            Layout::kNhwc);
+  EXPECT_EQ(
+      matched(graph_of({operand("images", {1, 640, 640, 3})}, {operand("output0", {1, 84, 8400})}))
+          .input.layout,
+      Layout::kNhwc);
 }
 
 TEST(Match, Yolov10) {
@@ -170,9 +169,9 @@ TEST(Match, Detr) {
   EXPECT_EQ(manifest.labels[90], "toothbrush");
   EXPECT_EQ(manifest.labels[12], "class12");
 
-  const ModelManifest rt = matched(
-      graph_of({operand("pixel_values", {-1, 3, 640, 640})},
-               {operand("logits", {-1, 300, 80}), operand("pred_boxes", {-1, 300, 4})}));
+  const ModelManifest rt =
+      matched(graph_of({operand("pixel_values", {-1, 3, 640, 640})},
+                       {operand("logits", {-1, 300, 80}), operand("pred_boxes", {-1, 300, 4})}));
   EXPECT_EQ(rt.head.activation, Activation::kSigmoid);
   EXPECT_EQ(rt.head.background, Background::kNone);
   EXPECT_EQ(rt.head.box_format, BoxFormat::kCxcywh);
@@ -208,8 +207,7 @@ TEST(Match, RefusesWithWhatWasFoundAndWhatIsSupported) {
       {{operand("tokens", {1, 77})}, {operand("o", {1, 84, 8400})}, "'tokens' [1,77]"},
   };
   for (const Case& refused : kCases) {
-    const Result<ModelManifest> result =
-        match_head(graph_of(refused.inputs, refused.outputs), "g");
+    const Result<ModelManifest> result = match_head(graph_of(refused.inputs, refused.outputs), "g");
     ASSERT_FALSE(result.ok()) << refused.says;
     EXPECT_EQ(result.error().code, ErrorCode::kModel);
     EXPECT_THAT(result.error().to_string(),
@@ -219,8 +217,7 @@ TEST(Match, RefusesWithWhatWasFoundAndWhatIsSupported) {
 }
 
 TEST(CheckGraph, NamesWhatDiffers) {
-  const Graph graph =
-      graph_of({operand("images", kImage640)}, {operand("output0", {1, 84, 8400})});
+  const Graph graph = graph_of({operand("images", kImage640)}, {operand("output0", {1, 84, 8400})});
   const ModelManifest good = matched(graph);
   const auto error = [&](auto change) {
     ModelManifest manifest = good;

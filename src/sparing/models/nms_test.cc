@@ -96,8 +96,8 @@ TEST(Nms, ManyBoxesOfOneClass) {
 }
 
 TEST(Nms, TiesGoToTheEarlier) {
-  std::vector<Detection> all{{{0, 0, 10, 10}, 0.5f, 0}, {{1, 0, 11, 10}, 0.5f, 0},
-                             {{50, 50, 60, 60}, 0.5f, 0}};
+  std::vector<Detection> all{
+      {{0, 0, 10, 10}, 0.5f, 0}, {{1, 0, 11, 10}, 0.5f, 0}, {{50, 50, 60, 60}, 0.5f, 0}};
   const std::vector<Detection> expected{all[0], all[2]};
   non_maximum_suppression(all, {0.5f, false, 10});
   EXPECT_EQ(all, expected);
@@ -114,8 +114,10 @@ TEST(Nms, AnOverlapEqualToTheThresholdStays) {
 }
 
 TEST(Nms, BoxesWithoutAreaNeitherSuppressNorVanish) {
-  const std::vector<Detection> all{{{5, 5, 5, 5}, 0.9f, 0}, {{5, 5, 5, 5}, 0.8f, 0},
-                                   {{0, 0, 10, 0}, 0.7f, 0}, {{0, 0, 10, 10}, 0.6f, 0}};
+  const std::vector<Detection> all{{{5, 5, 5, 5}, 0.9f, 0},
+                                   {{5, 5, 5, 5}, 0.8f, 0},
+                                   {{0, 0, 10, 0}, 0.7f, 0},
+                                   {{0, 0, 10, 10}, 0.6f, 0}};
   std::vector<Detection> kept = all;
   non_maximum_suppression(kept, {0.0f, true, 10});
   EXPECT_EQ(kept, all);

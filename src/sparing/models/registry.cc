@@ -129,10 +129,9 @@ Status check_hash(const ModelManifest& manifest, const fs::path& file) {
   if (manifest.sha256.empty()) return ok_status();
   SPARING_ASSIGN_OR_RETURN(const std::string found, sha256_file(file));
   if (found == manifest.sha256) return ok_status();
-  const std::string fix =
-      manifest.source.kind.empty()
-          ? "use the file that the manifest is for, or correct its sha256"
-          : "run `sparing models get " + manifest.name + "` to fetch it again";
+  const std::string fix = manifest.source.kind.empty()
+                              ? "use the file that the manifest is for, or correct its sha256"
+                              : "run `sparing models get " + manifest.name + "` to fetch it again";
   return Error{ErrorCode::kModel, "model file '" + file.string() + "'",
                "SHA-256 expected " + manifest.sha256 + ", found " + found, fix};
 }

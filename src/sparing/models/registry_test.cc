@@ -65,7 +65,8 @@ class Registry : public ::testing::Test {
 
   static std::string npm_source(const std::string& hash) {
     return R"(, "sha256": ")" + hash + R"(", "source": {"kind": "npm", "package": "p",
-        "version": "1.0.0", "files": [{"path": "m", "sha256": ")" + hash + R"(", "bytes": 3}],
+        "version": "1.0.0", "files": [{"path": "m", "sha256": ")" +
+           hash + R"(", "bytes": 3}],
         "convert": {"from": "tfjs-graph-model", "model": "m", "layout": "nchw", "multiple_of": 32,
                     "inputs": {"a": "b"}, "outputs": {"c": "d"}}})";
   }
@@ -94,12 +95,11 @@ TEST_F(Registry, Sha256) {
 
 TEST_F(Registry, ByNameFetchedAndVerified) {
   write_manifest("share/m.json", "m", npm_source(kHashOfAbc));
-  EXPECT_THAT(error_of("m"),
-              AllOf(HasSubstr("missing"), HasSubstr("cache/m.onnx"), HasSubstr("sparing models get m")));
+  EXPECT_THAT(error_of("m"), AllOf(HasSubstr("missing"), HasSubstr("cache/m.onnx"),
+                                   HasSubstr("sparing models get m")));
   write("cache/m.onnx", "abd");
-  EXPECT_THAT(error_of("m"),
-              AllOf(HasSubstr(std::string("expected ") + kHashOfAbc), HasSubstr("found a52d159f"),
-                    HasSubstr("sparing models get m")));
+  EXPECT_THAT(error_of("m"), AllOf(HasSubstr(std::string("expected ") + kHashOfAbc),
+                                   HasSubstr("found a52d159f"), HasSubstr("sparing models get m")));
   write("cache/m.onnx", "abc");
   const Result<Model> model = resolve_model("m", paths_, context_);
   ASSERT_TRUE(model.ok()) << model.error().to_string();
@@ -119,13 +119,15 @@ TEST_F(Registry, UnknownNamesListTheKnown) {
 
 TEST_F(Registry, ByManifestFile) {
   const fs::path manifest = write_manifest("user/own.json", "own");
-  EXPECT_THAT(error_of(manifest.string()), AllOf(HasSubstr("user/own.onnx"), HasSubstr("put it there")));
+  EXPECT_THAT(error_of(manifest.string()),
+              AllOf(HasSubstr("user/own.onnx"), HasSubstr("put it there")));
   write("cache/own.onnx", "abc");
   EXPECT_EQ(resolve_model(manifest.string(), paths_, context_)->file, root_ / "cache/own.onnx");
   write("user/own.onnx", "abc");
   EXPECT_EQ(resolve_model(manifest.string(), paths_, context_)->file, root_ / "user/own.onnx");
   write_manifest("user/own.json", "own", R"(, "sha256": ")" + std::string(64, '0') + '"');
-  EXPECT_THAT(error_of(manifest.string()), AllOf(HasSubstr("SHA-256"), HasSubstr("correct its sha256")));
+  EXPECT_THAT(error_of(manifest.string()),
+              AllOf(HasSubstr("SHA-256"), HasSubstr("correct its sha256")));
   EXPECT_THAT(error_of((root_ / "user/none.json").string()), HasSubstr("no such file"));
   write("user/bad.json", "{");
   EXPECT_THAT(error_of((root_ / "user/bad.json").string()), HasSubstr("not JSON"));
