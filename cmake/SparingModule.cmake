@@ -37,8 +37,11 @@ function(sparing_module name)
     target_compile_definitions(${name}_test PRIVATE
       SPARING_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
       SPARING_TESTDATA_DIR="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
+    # AddressSanitizer ends a process in which TBB, which OpenVINO brings, opens libraries its usual
+    # way (RTLD_DEEPBIND).
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS unit TIMEOUT 300)
+                         PROPERTIES LABELS unit TIMEOUT 300
+                                    ENVIRONMENT "TBB_ENABLE_SANITIZERS=$<BOOL:${SPARING_SANITIZE}>")
   endif()
 endfunction()
 

@@ -72,7 +72,7 @@ Result<std::unique_ptr<OpenVinoGraph>> OpenVinoGraph::load(ov::Core& core,
     SPARING_RETURN_IF_ERROR(check_precision(thing, compiled, settings));
     std::unique_ptr<OpenVinoGraph> graph(
         new OpenVinoGraph(thing, std::move(operands), std::move(compiled), settings));
-    if (!is_static(graph->outputs())) graph->model_ = model;
+    if (!is_static(graph->inputs()) || !is_static(graph->outputs())) graph->model_ = model;
     return graph;
   } catch (const std::exception& e) {
     return engine_error(ErrorCode::kModel, thing, e,

@@ -63,7 +63,7 @@ class OpenVinoGraph : public webnn::BackendGraph {
 
   const std::string thing_;  // "model 'a.onnx'"
   const Operands operands_;
-  // Kept for shape inference, when output shapes depend on input shapes.
+  // Kept for shape inference, when shapes are dynamic.
   std::shared_ptr<const ov::Model> model_;
   ov::CompiledModel compiled_;
   StreamPins pins_;  // after compiled_: released before the threads are
