@@ -69,8 +69,9 @@ Status parse_options(std::string_view text, std::span<NamedOption> options) {
                  "give {\"name\": value, ...}"};
   }
   for (const auto& [name, value] : object.items()) {
-    const auto option = std::find_if(options.begin(), options.end(),
-                                     [&name = name](const NamedOption& o) { return o.name == name; });
+    const auto option =
+        std::find_if(options.begin(), options.end(),
+                     [&name = name](const NamedOption& o) { return o.name == name; });
     if (option == options.end()) {
       std::string known;
       for (const NamedOption& o : options)

@@ -209,6 +209,7 @@ bool OutputFile::salvage() {
       char last = 0;
       if (end > 0 && ::pread(descriptor_, &last, 1, end - 1) == 1 && last == ',') --end;
     }
+    if (end <= static_cast<std::int64_t>(format_.head.size())) continue;  // not one record
     if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) < 0) continue;
     std::string_view tail = format_.tail;
     while (!tail.empty()) {

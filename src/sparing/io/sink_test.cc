@@ -1,1 +1,466 @@
-// placeholder
+#include "sparing/io/sink.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "sparing/io/annotations.h"
+#include "sparing/io/coco_classes.h"
+#include "sparing/io/test_video.h"
+
+namespace sparing {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::read_file;
+using testing::TestDirectory;
+
+FrameResult make_result(std::int64_t index, std::vector<Detection> detections,
+                        Size size = {64, 48}) {
+  auto frame = allocate_frame(PixelFormat::kI420, size);
+  EXPECT_TRUE(frame.ok());
+  for (int p = 0; p < 3; ++p) {
+    const int rows = chroma_extent(size.height, p > 0 ? 1 : 0);
+    std::memset(mutable_plane(*frame, p), 128,
+                static_cast<std::size_t>(frame->view().planes[p].stride * rows));
+  }
+  frame->view().timestamp = {index, {1, 25}};
+  frame->view().duration = {1, {1, 25}};
+  FrameResult result;
+  result.source.frame = *frame;
+  result.source.index = index;
+  result.detections = std::move(detections);
+  return result;
+}
+
+RunInfo run_of(const std::string& source, std::vector<std::string> labels = {"person", "dog"}) {
+  RunInfo run;
+  run.sources.push_back({});
+  run.sources.back().name = source;
+  run.labels = std::move(labels);
+  run.model = "m";
+  run.version = "1";
+  return run;
+}
+
+std::unique_ptr<ResultSink> must_open(const fs::path& path, const RunInfo& run,
+                                      const SinkOptions& options = {}) {
+  auto sink = open_sink(path, run, options);
+  EXPECT_TRUE(sink.ok()) << sink.error().to_string();
+  return sink.ok() ? std::move(*sink) : nullptr;
+}
+
+const Detection kDog{{1.5f, 2, 10.25f, 20}, 0.87f, 1};
+
+TEST(JsonlSink, WritesTheDocumentedLines) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.jsonl", run_of("cam \"1\".mp4"));
+  EXPECT_TRUE(sink->write(make_result(0, {kDog, {{0, 0, 1, 1}, 1, 7}})).ok());
+  FrameResult empty = make_result(1, {});
+  empty.source.damaged = true;
+  empty.source.file = "img1.png";
+  EXPECT_TRUE(sink->write(empty).ok());
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_EQ(
+      read_file(dir / "a.jsonl"),
+      R"({"schema":1,"source":"cam \"1\".mp4","stream":0,"frame":0,"pts":0,"time_base":[1,25],)"
+      R"("time":0,"width":64,"height":48,"detections":[)"
+      R"({"class":1,"label":"dog","score":0.87,"box":[1.5,2,10.25,20]},)"
+      R"({"class":7,"score":1,"box":[0,0,1,1]}]})"
+      "\n"
+      R"({"schema":1,"source":"cam \"1\".mp4","stream":0,"frame":1,"file":"img1.png","pts":1,)"
+      R"("time_base":[1,25],"time":0.04,"width":64,"height":48,"damaged":true,)"
+      R"("detections":[]})"
+      "\n");
+}
+
+TEST(JsonlSink, IsValidUtf8WhateverTheNames) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.jsonl", run_of("a\xFF\xFE.mp4", {"caf\xC3\xA9", "\x80", "\n"}));
+  EXPECT_TRUE(
+      sink->write(
+              make_result(0, {{{0, 0, 1, 1}, 1, 0}, {{0, 0, 1, 1}, 1, 1}, {{0, 0, 1, 1}, 1, 2}}))
+          .ok());
+  EXPECT_TRUE(sink->finish().ok());
+  const std::string text = read_file(dir / "a.jsonl");
+  EXPECT_THAT(text, HasSubstr("\"a\xEF\xBF\xBD\xEF\xBF\xBD.mp4\""));
+  EXPECT_THAT(text, HasSubstr("\"caf\xC3\xA9\""));
+  const auto read = read_detections(dir / "a.jsonl");
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_THAT(read->labels, ElementsAre("caf\xC3\xA9", "\xEF\xBF\xBD", "\n"));
+}
+
+TEST(MotSink, WritesTheDocumentedLines) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.txt", run_of("a"));
+  EXPECT_TRUE(sink->write(make_result(0, {})).ok());
+  EXPECT_TRUE(sink->write(make_result(1, {kDog})).ok());
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_EQ(read_file(dir / "a.txt"), "2,-1,1.5,2,8.75,18,0.87,2,-1,-1\n");
+}
+
+TEST(CocoSink, WritesTheDocumentedArray) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.json", run_of("a"));
+  FrameResult named = make_result(0, {kDog});
+  named.source.file = "val/000000000139.jpg";
+  EXPECT_TRUE(sink->write(named).ok());
+  EXPECT_TRUE(sink->write(make_result(1, {})).ok());
+  EXPECT_TRUE(sink->write(make_result(2, {kDog})).ok());
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_EQ(read_file(dir / "a.json"),
+            "[\n"
+            R"({"image_id":139,"category_id":2,"label":"dog","bbox":[1.5,2,8.75,18],"score":0.87},)"
+            "\n"
+            R"({"image_id":2,"category_id":2,"label":"dog","bbox":[1.5,2,8.75,18],"score":0.87})"
+            "\n]\n");
+  sink = must_open(dir / "none.json", run_of("a"));
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_EQ(read_file(dir / "none.json"), "[\n]\n");
+}
+
+TEST(CocoSink, CocoModelsGetTheOfficialIds) {
+  std::vector<std::string> labels;
+  for (const CocoClass& c : coco_classes()) labels.emplace_back(c.name);
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.json", run_of("a", labels));
+  EXPECT_TRUE(
+      sink->write(
+              make_result(0, {{{0, 0, 1, 1}, 1, 0}, {{0, 0, 1, 1}, 1, 11}, {{0, 0, 1, 1}, 1, 79}}))
+          .ok());
+  EXPECT_TRUE(sink->finish().ok());
+  const std::string text = read_file(dir / "a.json");
+  EXPECT_THAT(text, HasSubstr(R"("category_id":1,"label":"person")"));
+  EXPECT_THAT(text, HasSubstr(R"("category_id":13,"label":"stop sign")"));
+  EXPECT_THAT(text, HasSubstr(R"("category_id":90,"label":"toothbrush")"));
+}
+
+// Every row of the table.
+class EverySink : public ::testing::TestWithParam<SinkFormat> {
+ protected:
+  std::string file_name() const { return "out." + std::string(GetParam().extension); }
+  bool is_text() const { return GetParam().name != "video"; }
+};
+
+TEST_P(EverySink, AppearsOnlyWhenFinished) {
+  const TestDirectory dir;
+  const fs::path path = dir / file_name();
+  testing::write_file(path, "from an earlier run");
+  auto sink = must_open(path, run_of("a"));
+  EXPECT_EQ(sink->name(), path.string());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(sink->write(make_result(i, {kDog})).ok());
+  EXPECT_EQ(read_file(path), "from an earlier run");
+  EXPECT_EQ(dir.names().size(), 2u);  // and the temporary file
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_THAT(dir.names(), ElementsAre(file_name()));
+  EXPECT_GT(fs::file_size(path), 20u);
+}
+
+TEST_P(EverySink, LeavesNothingWhenAbandoned) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / file_name(), run_of("a"));
+  EXPECT_TRUE(sink->write(make_result(0, {kDog})).ok());
+  EXPECT_THAT(dir.names(), ::testing::Not(IsEmpty()));
+  sink.reset();
+  EXPECT_THAT(dir.names(), IsEmpty());
+}
+
+TEST_P(EverySink, MakesParentDirectories) {
+  const TestDirectory dir;
+  const fs::path path = dir.path() / "a" / "b" / file_name();
+  auto sink = must_open(path, run_of("a"));
+  EXPECT_TRUE(sink->write(make_result(0, {kDog})).ok());
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_TRUE(fs::exists(path));
+}
+
+TEST_P(EverySink, ReplacesWhatALinkPointsTo) {
+  const TestDirectory dir;
+  fs::create_directory(dir / "real");
+  testing::write_file(dir.path() / "real" / "file", "old");
+  fs::create_symlink("real/file", dir / file_name());
+  auto sink = must_open(dir / file_name(), run_of("a"));
+  EXPECT_TRUE(sink->write(make_result(0, {kDog})).ok());
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_TRUE(fs::is_symlink(dir / file_name()));
+  EXPECT_NE(read_file(dir.path() / "real" / "file"), "old");
+}
+
+TEST_P(EverySink, NamesWhatCannotBeCreated) {
+  const TestDirectory dir;
+  const SinkOptions options{.format = std::string(GetParam().name)};
+  const auto error_of = [&](const fs::path& path) {
+    auto sink = open_sink(path, run_of("a"), options);
+    EXPECT_FALSE(sink.ok()) << path;
+    if (sink.ok()) return Error{};
+    EXPECT_EQ(sink.error().code, ErrorCode::kOutput);
+    EXPECT_THAT(sink.error().to_string(), HasSubstr(path.string()));
+    EXPECT_FALSE(sink.error().fix.empty());
+    return sink.error();
+  };
+  EXPECT_THAT(error_of(dir.path()).problem, HasSubstr("directory"));
+  EXPECT_THAT(error_of(dir.path() / "").problem, HasSubstr("directory"));
+  testing::write_file(dir / "file", "");
+  error_of(dir.path() / "file" / file_name());
+  error_of(dir.path() / std::string(300, 'x'));
+  if (::geteuid() != 0) {  // root may write everywhere
+    fs::create_directory(dir / "closed");
+    fs::permissions(dir / "closed", fs::perms::owner_read | fs::perms::owner_exec);
+    EXPECT_THAT(error_of(dir.path() / "closed" / file_name()).problem, HasSubstr("ermission"));
+  }
+  EXPECT_FALSE(fs::exists(dir.path() / "out"));
+}
+
+TEST_P(EverySink, ReportsAFullDevice) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  auto sink = must_open("/dev/full", run_of("a"), {.format = std::string(GetParam().name)});
+  Status status;
+  for (int i = 0; status.ok() && i < 100; ++i) status = sink->write(make_result(i, {kDog}));
+  if (status.ok()) status = sink->finish();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kOutput);
+  EXPECT_THAT(status.error().to_string(), HasSubstr("No space left on device"));
+  EXPECT_THAT(status.error().to_string(), HasSubstr("free space"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));  // not replaced by a file
+}
+
+TEST_P(EverySink, WritesToDevicesDirectly) {
+  auto sink = must_open("/dev/null", run_of("a"), {.format = std::string(GetParam().name)});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(sink->write(make_result(i, {kDog})).ok());
+  const Status status = sink->finish();
+  EXPECT_TRUE(status.ok()) << status.error().to_string();
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+// Files of this process can grow to so many bytes, as on a disk that fills up.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &saved_);
+    rlimit limit = saved_;
+    limit.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &saved_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit saved_{};
+  void (*handler_)(int) = nullptr;
+};
+
+TEST_P(EverySink, KeepsWholeRecordsWhenTheDiskFills) {
+  // Limits that cut at different bytes of a record, and one below the first.
+  for (const rlim_t limit : {5u, 70000u, 70001u, 70040u, 70077u, 131072u}) {
+    const TestDirectory dir;
+    const fs::path path = dir / file_name();
+    Status status;
+    std::size_t written = 0;
+    {
+      auto sink = must_open(path, run_of("a"));
+      const FileSizeLimit full(limit);
+      const std::vector<Detection> dogs(is_text() ? 20 : 1, kDog);
+      for (; status.ok() && written < 4000; ++written) {
+        // Big frames, so that the video grows as well.
+        FrameResult result = make_result(static_cast<std::int64_t>(written), dogs,
+                                         is_text() ? Size{64, 48} : Size{320, 240});
+        if (!is_text()) {
+          std::minstd_rand random(static_cast<unsigned>(written));
+          std::uint8_t* luma = mutable_plane(result.source.frame, 0);
+          for (int i = 0; i < 320 * 240; ++i) luma[i] = static_cast<std::uint8_t>(random());
+        }
+        status = sink->write(result);
+      }
+      ASSERT_FALSE(status.ok());
+      EXPECT_EQ(status.error().code, ErrorCode::kOutput);
+      EXPECT_THAT(status.error().to_string(), HasSubstr(path.string()));
+      // Again the same, whatever is called.
+      EXPECT_EQ(sink->write(make_result(1, {})).error().to_string(), status.error().to_string());
+      EXPECT_EQ(sink->finish().error().to_string(), status.error().to_string());
+    }
+    if (!is_text() || limit < 100) {
+      EXPECT_THAT(dir.names(), IsEmpty());
+      continue;
+    }
+    EXPECT_THAT(dir.names(), ElementsAre(file_name()));
+    EXPECT_THAT(status.error().problem, HasSubstr("what was written before is kept"));
+    EXPECT_LE(fs::file_size(path), limit);
+    EXPECT_GT(fs::file_size(path), limit - 2200);  // all but one record, of at most 2 KB
+    const auto read = read_detections(path);
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    EXPECT_GT(read->images.size(), 5u);
+    EXPECT_EQ(read->images[0].detections[0], kDog.class_id == 1 && GetParam().name == "coco"
+                                                 ? (Detection{kDog.box, kDog.score, 2})
+                                                 : kDog);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, EverySink,
+                         ::testing::ValuesIn(sink_formats().begin(), sink_formats().end()),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+// Standard output replaced by the write end of a pipe.
+class PipedOutput {
+ public:
+  PipedOutput() {
+    std::fflush(stdout);
+    saved_ = ::dup(STDOUT_FILENO);
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[1]);
+    reader_ = ends[0];
+  }
+  ~PipedOutput() { restore(); }
+  void close_reader() {
+    ::close(reader_);
+    reader_ = -1;
+  }
+  std::string available() {
+    char text[4096];
+    const ssize_t count = ::read(reader_, text, sizeof text);
+    return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "";
+  }
+  void restore() {
+    if (saved_ < 0) return;
+    ::dup2(saved_, STDOUT_FILENO);
+    ::close(saved_);
+    saved_ = -1;
+    if (reader_ >= 0) ::close(reader_);
+  }
+
+ private:
+  int saved_ = -1;
+  int reader_ = -1;
+};
+
+TEST(StandardOutput, GetsEveryFrameAtOnce) {
+  std::string first, second, rest;
+  {
+    PipedOutput pipe;
+    auto sink = must_open("-", run_of("a"));
+    EXPECT_EQ(sink->name(), "-");
+    EXPECT_TRUE(sink->write(make_result(0, {})).ok());
+    first = pipe.available();
+    EXPECT_TRUE(sink->write(make_result(1, {})).ok());
+    second = pipe.available();
+    EXPECT_TRUE(sink->finish().ok());
+  }
+  EXPECT_THAT(first, ::testing::AllOf(HasSubstr("\"frame\":0"), ::testing::EndsWith("}\n")));
+  EXPECT_THAT(second, ::testing::AllOf(HasSubstr("\"frame\":1"), ::testing::EndsWith("}\n")));
+}
+
+TEST(StandardOutput, AClosedPipeIsAnError) {
+  Status status;
+  {
+    void (*handler)(int) = std::signal(SIGPIPE, SIG_IGN);
+    PipedOutput pipe;
+    pipe.close_reader();
+    auto sink = must_open("-", run_of("a"), {.format = "mot"});
+    status = sink->write(make_result(0, {kDog}));
+    std::signal(SIGPIPE, handler);
+  }
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kOutput);
+  EXPECT_THAT(status.error().to_string(), HasSubstr("standard output: Broken pipe"));
+}
+
+TEST(OpenSink, RefusesWhatCannotBe) {
+  const TestDirectory dir;
+  const auto problem = [&](const fs::path& path, const SinkOptions& options, const RunInfo& run) {
+    auto sink = open_sink(path, run, options);
+    EXPECT_FALSE(sink.ok());
+    if (sink.ok()) return std::string();
+    EXPECT_EQ(sink.error().code, ErrorCode::kInvalidArgument);
+    return sink.error().to_string();
+  };
+  EXPECT_THAT(problem(dir / "a.xyz", {}, run_of("a")), HasSubstr(".xyz"));
+  EXPECT_THAT(problem(dir / "a", {}, run_of("a")), HasSubstr(".jsonl, .json, .txt, .mp4"));
+  EXPECT_THAT(problem(dir / "a", {.format = "csv"}, run_of("a")), HasSubstr("jsonl, coco"));
+  EXPECT_THAT(problem("-", {.format = "video"}, run_of("a")), HasSubstr("standard output"));
+  EXPECT_THAT(problem("", {.format = "mot"}, run_of("a")), HasSubstr("empty"));
+  EXPECT_THAT(problem(dir / "a.mp4", {.video_crf = 52}, run_of("a")), HasSubstr("52"));
+  RunInfo two = run_of("a");
+  two.sources.push_back(two.sources.front());
+  for (const char* name : {"a.json", "a.txt", "a.mp4"}) {
+    EXPECT_THAT(problem(dir / name, {}, two), HasSubstr("holds one input"));
+  }
+  EXPECT_TRUE(open_sink(dir / "A.JSONL", two).ok());
+  EXPECT_THAT(dir.names(), IsEmpty());
+}
+
+TEST(OpenSink, RefusesNumbersThatAreNotFinite) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.jsonl", run_of("a"));
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(sink->write(make_result(0, {{{0, 0, inf, 1}, 1, 0}})).error().code,
+            ErrorCode::kInvalidArgument);
+  EXPECT_FALSE(sink->write(make_result(0, {{{0, 0, 1, 1}, std::nanf(""), 0}})).ok());
+  EXPECT_TRUE(sink->write(make_result(0, {})).ok());
+  EXPECT_TRUE(sink->finish().ok());
+}
+
+// What is written reads back as it was.
+TEST(TextSinks, RoundTrip) {
+  const TestDirectory dir;
+  std::minstd_rand random(7);
+  std::uniform_real_distribution<float> position(0, 2000), side(0.01f, 300), score(0, 1);
+  std::vector<std::vector<Detection>> frames(20);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    for (unsigned k = 0; k < random() % 6; ++k) {
+      const float x = position(random), y = position(random);
+      const Box box{x, y, x + side(random), y + side(random)};
+      frames[i].push_back({box, score(random), static_cast<int>(random() % 2)});
+    }
+  }
+  for (const char* name : {"a.jsonl", "a.json", "a.txt"}) {
+    SCOPED_TRACE(name);
+    auto sink = must_open(dir / name, run_of("a"));
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      EXPECT_TRUE(sink->write(make_result(static_cast<std::int64_t>(i), frames[i])).ok());
+    }
+    EXPECT_TRUE(sink->finish().ok());
+    const auto read = read_detections(dir / name);
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    std::vector<std::vector<Detection>> found(frames.size());
+    for (const ImageDetections& image : read->images) {
+      found[static_cast<std::size_t>(image.image_id)] = image.detections;
+    }
+    const bool exact = std::string(name) == "a.jsonl", coco = std::string(name) == "a.json";
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      ASSERT_EQ(found[i].size(), frames[i].size());
+      for (std::size_t k = 0; k < frames[i].size(); ++k) {
+        if (exact) {
+          EXPECT_EQ(found[i][k], frames[i][k]);
+          continue;
+        }
+        // Width and height are rounded to floats, and back.
+        EXPECT_EQ(found[i][k].score, frames[i][k].score);
+        EXPECT_EQ(found[i][k].class_id, frames[i][k].class_id + (coco ? 1 : 0));
+        EXPECT_EQ(found[i][k].box.x0, frames[i][k].box.x0);
+        EXPECT_NEAR(found[i][k].box.x1, frames[i][k].box.x1, 3e-4);
+        EXPECT_NEAR(found[i][k].box.y1, frames[i][k].box.y1, 3e-4);
+      }
+    }
+    std::vector<std::string> labels;  // MOT text has none
+    if (exact) labels = {"person", "dog"};
+    if (coco) labels = {"", "person", "dog"};
+    EXPECT_EQ(read->labels, labels);
+  }
+}
+
+}  // namespace
+}  // namespace sparing

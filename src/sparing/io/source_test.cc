@@ -1,1 +1,468 @@
-// placeholder
+#include "sparing/io/source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "sparing/io/test_video.h"
+
+namespace sparing {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::ElementsAre;
+using testing::grey_ppm;
+using ::testing::HasSubstr;
+using testing::TestDirectory;
+using testing::TestVideo;
+using testing::write_file;
+using testing::write_video;
+
+struct Played {
+  std::vector<SourceFrame> frames;
+  std::optional<Error> error;  // how it ended
+};
+
+Played play(VideoSource& source) {
+  Played played;
+  while (true) {
+    auto frame = source.next();
+    if (!frame.ok()) {
+      played.error = frame.error();
+      // The same again, whoever asks once more.
+      auto again = source.next();
+      EXPECT_FALSE(again.ok());
+      if (!again.ok()) {
+        EXPECT_EQ(again.error().to_string(), played.error->to_string());
+      }
+      return played;
+    }
+    if (!frame->has_value()) {
+      auto again = source.next();
+      EXPECT_TRUE(again.ok() && !again->has_value());
+      return played;
+    }
+    played.frames.push_back(std::move(**frame));
+  }
+}
+
+Played play(const fs::path& file, const SourceOptions& options = {}) {
+  auto source = open_source(file.string(), options);
+  EXPECT_TRUE(source.ok()) << source.error().to_string();
+  return source.ok() ? play(**source) : Played{};
+}
+
+std::vector<std::int64_t> ticks_of(const Played& played) {
+  std::vector<std::int64_t> ticks;
+  for (const SourceFrame& f : played.frames) ticks.push_back(f.frame.view().timestamp.ticks);
+  return ticks;
+}
+
+// The error of opening, as the user reads it.
+std::string opening_error(const std::string& spec, ErrorCode code = ErrorCode::kInput) {
+  auto source = open_source(spec);
+  EXPECT_FALSE(source.ok()) << spec;
+  if (source.ok()) return "";
+  EXPECT_EQ(source.error().code, code) << source.error().to_string();
+  EXPECT_FALSE(source.error().fix.empty());
+  return source.error().to_string();
+}
+
+TEST(Source, DecodesEveryPixelOfALosslessVideo) {
+  const TestDirectory dir;
+  write_video(dir / "a.mkv", {});
+  auto source = open_source((dir / "a.mkv").string());
+  ASSERT_TRUE(source.ok()) << source.error().to_string();
+  EXPECT_EQ((*source)->info().name, (dir / "a.mkv").string());
+  EXPECT_EQ((*source)->info().container, "matroska");
+  EXPECT_EQ((*source)->info().codec, "ffv1");
+  EXPECT_EQ((*source)->info().display_size, (Size{64, 48}));
+  EXPECT_EQ((*source)->info().frame_rate, (Rational{25, 1}));
+  const Played played = play(**source);
+  source->reset();  // frames outlive their source
+  EXPECT_FALSE(played.error);
+  ASSERT_EQ(played.frames.size(), 10u);
+  for (int i = 0; i < 10; ++i) {
+    const SourceFrame& frame = played.frames[static_cast<std::size_t>(i)];
+    const VideoFrame& view = frame.frame.view();
+    EXPECT_EQ(frame.index, i);
+    EXPECT_FALSE(frame.damaged);
+    EXPECT_EQ(frame.file, "");
+    ASSERT_EQ(view.format, PixelFormat::kI420);
+    ASSERT_TRUE(validate(view).ok());
+    for (int y = 0; y < 48; ++y) {
+      for (int x = 0; x < 64; ++x) {
+        ASSERT_EQ(view.planes[0].data[y * view.planes[0].stride + x], testing::test_pixel(x, y, i));
+      }
+    }
+    EXPECT_EQ(view.planes[1].data[0], 120);
+    EXPECT_EQ(view.planes[2].data[0], 140);
+  }
+}
+
+TEST(Source, KeepsVariableTimesExactly) {
+  const TestDirectory dir;
+  const std::vector<std::int64_t> times{40, 41, 73, 1000, 1001, 1033, 5000, 5001};
+  write_video(dir / "vfr.mkv", {.time_base = {1, 1000}, .times = times});
+  const Played played = play(dir / "vfr.mkv");
+  EXPECT_EQ(ticks_of(played), times);
+  EXPECT_EQ(played.frames[0].frame.view().timestamp.time_base, (Rational{1, 1000}));
+}
+
+TEST(Source, KeepsTheTimeBaseOfNtscRates) {
+  const TestDirectory dir;
+  std::vector<std::int64_t> times;
+  for (std::int64_t i = 0; i < 12; ++i) times.push_back(i * 1001);
+  write_video(dir / "a.mp4", {.codec = "mpeg4", .time_base = {1, 24000}, .times = times});
+  const Played played = play(dir / "a.mp4");
+  ASSERT_EQ(played.frames.size(), 12u);
+  for (std::int64_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(played.frames[static_cast<std::size_t>(i)].frame.view().timestamp,
+              (Timestamp{i * 1001, {1, 24000}}));
+  }
+}
+
+TEST(Source, AviWithReorderedFramesCountsUp) {
+  const TestDirectory dir;
+  write_video(dir / "b.avi", {.codec = "mpeg4", .b_frames = 2});
+  const Played played = play(dir / "b.avi");
+  ASSERT_EQ(played.frames.size(), 10u);
+  const std::vector<std::int64_t> ticks = ticks_of(played);
+  for (std::size_t i = 1; i < ticks.size(); ++i) EXPECT_EQ(ticks[i], ticks[0] + std::int64_t(i));
+  // A raw stream has no times at all: they follow from the durations.
+  write_video(dir / "c.m4v", {.codec = "mpeg4"});
+  const std::vector<std::int64_t> raw = ticks_of(play(dir / "c.m4v"));
+  ASSERT_EQ(raw.size(), 10u);
+  for (std::size_t i = 1; i < raw.size(); ++i) EXPECT_GT(raw[i], raw[i - 1]);
+}
+
+TEST(Source, ReadsToTheRealEndWhateverTheHeaderCounts) {
+  const TestDirectory dir;
+  write_video(dir / "a.avi", {.codec = "mpeg4"});
+  std::string bytes = testing::read_file(dir / "a.avi");
+  const std::size_t header = bytes.find("avih");
+  const std::size_t stream = bytes.find("strh");
+  ASSERT_NE(header, std::string::npos);
+  bytes[header + 8 + 16] = 3;  // total frames
+  bytes[stream + 8 + 32] = 3;  // length of the stream
+  write_file(dir / "b.avi", bytes);
+  const Played played = play(dir / "b.avi");
+  EXPECT_EQ(played.frames.size(), 10u);
+  EXPECT_FALSE(played.error);
+}
+
+TEST(Source, StopsAfterMaxFrames) {
+  const TestDirectory dir;
+  write_video(dir / "a.mkv", {});
+  EXPECT_EQ(play(dir / "a.mkv", {.max_frames = 1}).frames.size(), 1u);
+  EXPECT_EQ(play(dir / "a.mkv", {.max_frames = 4}).frames.size(), 4u);
+  EXPECT_EQ(play(dir / "a.mkv", {.max_frames = 99}).frames.size(), 10u);
+}
+
+TEST(Source, GivesTheSameFramesWithDecoderThreads) {
+  const TestDirectory dir;
+  write_video(dir / "a.mp4", {.codec = "mpeg4", .b_frames = 2});
+  const Played one = play(dir / "a.mp4");
+  const Played two = play(dir / "a.mp4", {.decoder_threads = 2});
+  ASSERT_EQ(one.frames.size(), 10u);
+  EXPECT_EQ(ticks_of(one), ticks_of(two));
+}
+
+TEST(Source, KeepsMatrixAndRangeOfTenBitVideo) {
+  const TestDirectory dir;
+  TestVideo video;
+  video.format = AV_PIX_FMT_YUV420P10LE;
+  video.color_space = AVCOL_SPC_BT2020_NCL;
+  video.color_range = AVCOL_RANGE_MPEG;
+  video.transfer = AVCOL_TRC_ARIB_STD_B67;
+  video.times = {0};
+  video.paint = [](AVFrame& frame, int) {
+    for (int p = 0; p < 3; ++p) {
+      const int rows = p == 0 ? frame.height : frame.height / 2;
+      for (int i = 0; i < rows * frame.linesize[p] / 2; ++i) {
+        reinterpret_cast<std::uint16_t*>(frame.data[p])[i] =
+            static_cast<std::uint16_t>(400 + 80 * p);
+      }
+    }
+  };
+  write_video(dir / "hdr.mkv", video);
+  const Played played = play(dir / "hdr.mkv");
+  ASSERT_EQ(played.frames.size(), 1u);
+  const VideoFrame& view = played.frames[0].frame.view();
+  EXPECT_EQ(view.format, PixelFormat::kI420);
+  EXPECT_EQ(view.color_space.matrix, ColorMatrix::kBt2020);
+  EXPECT_EQ(view.color_space.range, ColorRange::kLimited);
+  EXPECT_EQ(view.color_space.transfer, ColorTransfer::kHlg);
+  EXPECT_NEAR(view.planes[0].data[5], 100, 1);
+  EXPECT_NEAR(view.planes[1].data[5], 120, 1);
+  EXPECT_NEAR(view.planes[2].data[5], 140, 1);
+}
+
+TEST(Source, TakesRotationFromTheContainer) {
+  const TestDirectory dir;
+  for (const int clockwise : {0, 90, 180, 270}) {
+    std::int32_t matrix[9];
+    av_display_rotation_set(matrix, clockwise);
+    write_video(dir / "r.mp4", {.codec = "mpeg4", .times = {0, 1}, .display_matrix = matrix});
+    auto source = open_source((dir / "r.mp4").string());
+    ASSERT_TRUE(source.ok());
+    const bool sideways = clockwise % 180 != 0;
+    EXPECT_EQ((*source)->info().display_size, (sideways ? Size{48, 64} : Size{64, 48}));
+    const Played played = play(**source);
+    ASSERT_EQ(played.frames.size(), 2u);
+    for (const SourceFrame& frame : played.frames) {
+      EXPECT_EQ(static_cast<int>(frame.frame.view().rotation), clockwise);
+      EXPECT_FALSE(frame.frame.view().flip);
+    }
+  }
+}
+
+// Standard input replaced by the read end of a pipe.
+class PipedInput {
+ public:
+  PipedInput() {
+    saved_ = ::dup(STDIN_FILENO);
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close(ends[0]);
+    writer_ = ends[1];
+  }
+  ~PipedInput() {
+    close_writer();
+    ::dup2(saved_, STDIN_FILENO);
+    ::close(saved_);
+  }
+  void write(const std::string& bytes) {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t count = ::write(writer_, bytes.data() + done, bytes.size() - done);
+      if (count <= 0) return;
+      done += static_cast<std::size_t>(count);
+    }
+  }
+  void close_writer() {
+    if (writer_ >= 0) ::close(writer_);
+    writer_ = -1;
+  }
+
+ private:
+  int saved_ = -1;
+  int writer_ = -1;
+};
+
+TEST(Source, ReadsStandardInput) {
+  const TestDirectory dir;
+  write_video(dir / "a.mkv", {});
+  const std::string bytes = testing::read_file(dir / "a.mkv");
+  PipedInput pipe;
+  std::thread writer([&] {
+    pipe.write(bytes);
+    pipe.close_writer();
+  });
+  auto source = open_source("-");
+  ASSERT_TRUE(source.ok()) << source.error().to_string();
+  EXPECT_EQ(play(**source).frames.size(), 10u);
+  EXPECT_EQ((*source)->info().name, "standard input");
+  writer.join();
+}
+
+TEST(Source, SaysWhenStandardInputIsEmpty) {
+  PipedInput pipe;
+  pipe.close_writer();
+  EXPECT_THAT(opening_error("-"), HasSubstr("no data"));
+}
+
+TEST(Source, ASilentPipeCanBeInterrupted) {
+  PipedInput pipe;
+  std::stop_source stop;
+  std::thread interrupt([&] { stop.request_stop(); });
+  const auto source = open_source("-", {.stop = stop.get_token()});
+  interrupt.join();
+  ASSERT_FALSE(source.ok());
+  EXPECT_EQ(source.error().code, ErrorCode::kInterrupted);
+}
+
+TEST(Source, NamesEachKindOfBadInput) {
+  const TestDirectory dir;
+  EXPECT_THAT(opening_error((dir / "none.mp4").string()), HasSubstr("no such file"));
+  write_file(dir / "empty.mp4", "");
+  EXPECT_THAT(opening_error((dir / "empty.mp4").string()), HasSubstr("it is empty"));
+  write_file(dir / "notes.txt", "just some words\nand a second line of them\n");
+  EXPECT_THAT(opening_error((dir / "notes.txt").string()), HasSubstr("not a video"));
+  write_file(dir / "notes.mp4", "just some words\nand a second line of them\n");
+  EXPECT_THAT(opening_error((dir / "notes.mp4").string()), HasSubstr("not a video"));
+  write_file(dir / "zeros.avi", std::string(100000, '\0'));
+  EXPECT_THAT(opening_error((dir / "zeros.avi").string()), HasSubstr("not a video"));
+  EXPECT_THAT(opening_error((dir / "*.png").string()), HasSubstr("no file matches"));
+  EXPECT_THAT(opening_error((dir / "*.txt").string()), HasSubstr("no image matches, only "));
+  EXPECT_THAT(opening_error(dir.path().string()), HasSubstr("no images, only empty.mp4, "));
+  fs::create_directory(dir / "sub");
+  EXPECT_THAT(opening_error((dir / "sub").string()), HasSubstr("it is empty"));
+  opening_error("", ErrorCode::kInvalidArgument);
+  EXPECT_FALSE(open_source((dir / "notes.txt").string(), {.decoder_threads = -1}).ok());
+  EXPECT_FALSE(open_source((dir / "notes.txt").string(), {.max_frames = -1}).ok());
+  const std::string network = opening_error("rtsp://me:secret@camera/1", ErrorCode::kNotSupported);
+  EXPECT_THAT(network, HasSubstr("rtsp://"));
+  EXPECT_EQ(network.find("secret"), std::string::npos);
+  if (::geteuid() != 0) {  // root may read everything
+    fs::permissions(dir / "notes.txt", fs::perms::none);
+    EXPECT_THAT(opening_error((dir / "notes.txt").string()), HasSubstr("ermission"));
+  }
+}
+
+TEST(Source, SoundAloneIsNotAVideo) {
+  // A WAV of 1000 silent samples.
+  std::string wav = "RIFF....WAVEfmt ";
+  const auto word = [&](std::uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) wav += static_cast<char>(value >> (8 * i));
+  };
+  word(16, 4), word(1, 2), word(1, 2), word(8000, 4), word(16000, 4), word(2, 2), word(16, 2);
+  wav += "data";
+  word(2000, 4);
+  wav += std::string(2000, '\0');
+  const TestDirectory dir;
+  write_file(dir / "a.wav", wav);
+  EXPECT_THAT(opening_error((dir / "a.wav").string()), HasSubstr("no video stream"));
+}
+
+TEST(Source, APercentSignInANameIsNoPattern) {
+  const TestDirectory dir;
+  write_video(dir / "50%03d [x].mkv", {});
+  EXPECT_EQ(play(dir / "50%03d [x].mkv").frames.size(), 10u);
+}
+
+struct CutCase {
+  const char* name;
+  const char* codec;
+  const char* movflags;
+};
+class CutFile : public ::testing::TestWithParam<CutCase> {};
+
+TEST_P(CutFile, GivesWhatIsThereAndThenAnError) {
+  const TestDirectory dir;
+  const fs::path whole = dir / (std::string("whole") + GetParam().name);
+  const fs::path cut = dir / (std::string("cut") + GetParam().name);
+  std::vector<std::int64_t> times(60);
+  for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<std::int64_t>(i);
+  write_video(whole, {.codec = GetParam().codec, .times = times, .movflags = GetParam().movflags});
+  const std::string bytes = testing::read_file(whole);
+  const Played all = play(whole);
+  ASSERT_EQ(all.frames.size(), 60u);
+  ASSERT_FALSE(all.error) << all.error->to_string();
+  // Wherever the cut falls: in a picture, or between two.
+  for (std::size_t part = 40; part < 70; ++part) {
+    write_file(cut, bytes.substr(0, bytes.size() * part / 100 + part % 7));
+    const Played played = play(cut);
+    EXPECT_GT(played.frames.size(), 5u);
+    EXPECT_LT(played.frames.size(), 60u);
+    ASSERT_TRUE(played.error) << part;
+    EXPECT_EQ(played.error->code, ErrorCode::kInput);
+    EXPECT_THAT(played.error->to_string(), HasSubstr(cut.string()));
+    EXPECT_THAT(played.error->to_string(), HasSubstr("truncated"));
+    EXPECT_THAT(played.error->to_string(),
+                HasSubstr("after " + std::to_string(played.frames.size()) + " frames"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Containers, CutFile,
+                         ::testing::Values(CutCase{".avi", "mpeg4", ""},
+                                           CutCase{".mkv", "mpeg4", ""},
+                                           CutCase{".mp4", "mpeg4", "faststart"}),
+                         [](const auto& test) { return std::string(test.param.name).substr(1); });
+
+TEST(Source, SaysThatAnMp4WithoutItsIndexIsIncomplete) {
+  const TestDirectory dir;
+  write_video(dir / "a.mp4", {.codec = "mpeg4"});  // index at the end
+  const std::string bytes = testing::read_file(dir / "a.mp4");
+  write_file(dir / "b.mp4", bytes.substr(0, bytes.size() / 2));
+  EXPECT_THAT(opening_error((dir / "b.mp4").string()), HasSubstr("moov atom not found"));
+}
+
+TEST(Source, CountsDamagedFramesAndGoesOn) {
+  const TestDirectory dir;
+  write_video(dir / "a.avi", {.codec = "mpeg4", .width = 320, .height = 240});
+  std::string bytes = testing::read_file(dir / "a.avi");
+  // Overwrite the inside of the sixth picture, an intra frame, but for its headers.
+  std::size_t chunk = bytes.find("movi");
+  for (int i = 0; i < 6; ++i) chunk = bytes.find("00dc", chunk + 4);
+  for (std::size_t i = chunk + 100; i < chunk + 400; ++i) bytes[i] = '\x5A';
+  write_file(dir / "b.avi", bytes);
+  auto source = open_source((dir / "b.avi").string());
+  ASSERT_TRUE(source.ok()) << source.error().to_string();
+  const Played played = play(**source);
+  EXPECT_FALSE(played.error);
+  EXPECT_GE(played.frames.size(), 9u);
+  EXPECT_GE((*source)->damaged_frames(), 1);
+}
+
+TEST(ImageSource, DirectoriesAreInNaturalOrder) {
+  const TestDirectory dir;
+  for (const int i : {10, 9, 1, 2, 100}) {
+    write_file(dir / ("img" + std::to_string(i) + ".ppm"), grey_ppm(4, 4, i));
+  }
+  write_file(dir / ".hidden.ppm", grey_ppm(4, 4, 7));
+  write_file(dir / "readme.txt", "no image");
+  fs::create_directory(dir / "folder.png");
+  const auto check = [&](const Played& played) {
+    EXPECT_FALSE(played.error);
+    std::vector<int> values;
+    for (const SourceFrame& frame : played.frames) {
+      EXPECT_EQ(frame.index, std::int64_t(values.size()));
+      EXPECT_EQ(frame.frame.view().timestamp, (Timestamp{frame.index, {1, 25}}));
+      values.push_back(frame.frame.view().planes[0].data[0]);
+      EXPECT_EQ(frame.file, (dir / ("img" + std::to_string(values.back()) + ".ppm")).string());
+    }
+    EXPECT_THAT(values, ElementsAre(1, 2, 9, 10, 100));
+  };
+  check(play(dir.path()));
+  check(play(dir / "*.ppm"));
+  check(play(dir / "img*.pp[m]"));
+  EXPECT_EQ(play(dir / "img?.ppm").frames.size(), 3u);
+  EXPECT_EQ(play(dir / "img10.ppm").frames.size(), 1u);
+  EXPECT_EQ(play(dir.path(), {.max_frames = 2}).frames.size(), 2u);
+}
+
+TEST(ImageSource, SizesAndTypesMayDiffer) {
+  const TestDirectory dir;
+  write_file(dir / "1.ppm", grey_ppm(1, 1, 10));
+  write_file(dir / "2.pgm", "P5\n3 5\n255\n" + std::string(15, '\x20'));
+  write_file(dir / "3.ppm", grey_ppm(7, 3, 30));
+  const Played played = play(dir.path());
+  ASSERT_EQ(played.frames.size(), 3u);
+  EXPECT_EQ(display_size(played.frames[0].frame.view()), (Size{1, 1}));
+  EXPECT_EQ(played.frames[1].frame.view().format, PixelFormat::kGray8);
+  EXPECT_EQ(display_size(played.frames[1].frame.view()), (Size{3, 5}));
+  EXPECT_EQ(played.frames[1].frame.view().planes[0].data[0], 0x20);
+  EXPECT_EQ(played.frames[2].frame.view().planes[0].data[0], 30);
+}
+
+TEST(ImageSource, ABrokenImageIsAnErrorWithItsName) {
+  const TestDirectory dir;
+  write_file(dir / "1.ppm", grey_ppm(4, 4, 1));
+  write_file(dir / "2.jpg", "\xFF\xD8\xFF\xE0 not really");
+  write_file(dir / "3.ppm", grey_ppm(4, 4, 3));
+  const Played played = play(dir.path());
+  EXPECT_EQ(played.frames.size(), 1u);
+  ASSERT_TRUE(played.error);
+  EXPECT_EQ(played.error->code, ErrorCode::kInput);
+  EXPECT_THAT(played.error->to_string(), HasSubstr((dir / "2.jpg").string()));
+  write_file(dir / "2.jpg", "text under a false name");
+  EXPECT_THAT(play(dir.path()).error->to_string(), HasSubstr("not an image"));
+  write_file(dir / "2.jpg", "");
+  EXPECT_THAT(play(dir.path()).error->to_string(), HasSubstr("it is empty"));
+}
+
+TEST(Source, ReadsTheSampleVideoWhenItIsThere) {
+  const char* sample = std::getenv("SPARING_SAMPLE_VIDEO");
+  if (sample == nullptr) GTEST_SKIP() << "set SPARING_SAMPLE_VIDEO to vtest.avi";
+  const Played played = play(sample);
+  EXPECT_EQ(played.frames.size(), 795u);
+  EXPECT_FALSE(played.error);
+}
+
+}  // namespace
+}  // namespace sparing

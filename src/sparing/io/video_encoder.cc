@@ -130,6 +130,9 @@ Status VideoEncoder::open_codec(const VideoEncoderInfo& encoder, const VideoForm
               format.frame_rate.den, INT_MAX);
   }
   codec_->gop_size = 60;  // so that players can seek
+  // MP4 keeps durations between decoding times. Only when these are the presentation times does a
+  // video of variable rate say exactly how long each picture lasts.
+  codec_->max_b_frames = 0;
   codec_->thread_count = 1;
   codec_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   codec_->colorspace = to_av(format.color_space.matrix);
