@@ -49,7 +49,8 @@ int run_program(const std::vector<std::string>& words) {
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return -1;
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
+    return -1;
   int state = 0;
   while (waitpid(child, &state, 0) < 0) {
     if (errno != EINTR) return -1;
@@ -91,12 +92,24 @@ std::string type_and_shape(const GraphOperand& operand) {
          to_string_shape(operand.descriptor.shape);
 }
 
-int inspect(const std::string& file) {
+// The guessed manifest as JSON: what to edit where the guess is wrong.
+int print_manifest(const std::string& file, Context& context) {
+  auto model = resolve_model(file, default_model_paths(share_dir()), context);
+  if (!model.ok()) return report(model.error());
+  // Wherever the text is saved, it finds the file.
+  std::error_code error;
+  model->manifest.file = fs::absolute(model->file, error).string();
+  std::fputs(to_json(model->manifest).c_str(), stdout);
+  return kExitOk;
+}
+
+int inspect(const std::string& file, bool as_manifest) {
   RuntimeOptions options;
   options.precision = "f32";
   options.no_cache = true;
   auto context = create_context(options);
   if (!context.ok()) return report(context.error());
+  if (as_manifest) return print_manifest(file, *context);
   auto graph = context->load_graph(file);
   if (!graph.ok()) return report(graph.error());
   for (const GraphOperand& input : graph->inputs()) {
@@ -108,7 +121,8 @@ int inspect(const std::string& file) {
   auto manifest = match_head(*graph, fs::path(file).stem().string());
   if (!manifest.ok()) return report(manifest.error());
   const HeadInfo& head = info(manifest->head.type);
-  std::printf("head    %s: %s\n", std::string(head.name).c_str(), std::string(head.description).c_str());
+  std::printf("head    %s: %s\n", std::string(head.name).c_str(),
+              std::string(head.description).c_str());
   std::printf("classes %zu\n", manifest->labels.size());
   std::printf("usable as it is: sparing detect VIDEO --model %s --out boxes.jsonl\n", file.c_str());
   return kExitOk;
@@ -120,6 +134,7 @@ void add_models_command(CLI::App& parent, Command& run) {
   struct Arguments {
     std::string name;
     std::string file;
+    bool manifest = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* app = parent.add_subcommand("models", "list, fetch and inspect models");
@@ -135,9 +150,14 @@ void add_models_command(CLI::App& parent, Command& run) {
   CLI::App* get_app = app->add_subcommand("get", "fetch a model, verify it, and convert it");
   get_app->add_option("name", arguments->name, "as `sparing models list` prints it")->required();
   get_app->callback([arguments, &run] { run = [arguments] { return get(arguments->name); }; });
-  CLI::App* inspect_app = app->add_subcommand("inspect", "inputs, outputs and head of a model file");
+  CLI::App* inspect_app =
+      app->add_subcommand("inspect", "inputs, outputs and head of a model file");
   inspect_app->add_option("file", arguments->file, "an .onnx or OpenVINO .xml file")->required();
-  inspect_app->callback([arguments, &run] { run = [arguments] { return inspect(arguments->file); }; });
+  inspect_app->add_flag("--manifest", arguments->manifest,
+                        "print the guess as a manifest, to be corrected and used as --model");
+  inspect_app->callback([arguments, &run] {
+    run = [arguments] { return inspect(arguments->file, arguments->manifest); };
+  });
 }
 
 }  // namespace sparing::cli

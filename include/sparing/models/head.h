@@ -72,7 +72,7 @@ struct NmsOptions {
 };
 
 // Greedy non-maximum suppression in place: best score first, ties by input order; the result is
-// sorted by score. O(N) memory, O(N * kept) time.
+// sorted by score. Precondition: scores are not NaN. O(N) memory, O(N * kept) time.
 void non_maximum_suppression(std::vector<Detection>& detections, const NmsOptions& options);
 
 }  // namespace sparing
