@@ -1,6 +1,8 @@
 #include "sparing/models/json_reader.h"
 
+#include <algorithm>
 #include <cmath>
+#include <new>
 
 namespace sparing {
 namespace {

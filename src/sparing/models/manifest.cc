@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <new>
 
 #include "sparing/models/head.h"
 #include "sparing/models/json_reader.h"
