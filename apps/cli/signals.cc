@@ -13,6 +13,7 @@ std::stop_token stop_on_signals() {
   // others (made after this call) have blocked.
   static const std::stop_token token = [] {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);

@@ -232,7 +232,7 @@ class WrongModel(CliTest):
                         ("models", "inspect", path)):
             run = st.sparing(*command)
             self.assertEqual(run.returncode, 4, run.stderr)
-            for head in ("nanodet", "yolox", "yolov8"):
+            for head in ("NanoDet", "YOLOX", "YOLOv8", "DETR"):
                 self.assertIn(head, run.stderr)
 
     def test_missing_and_wrong_hash(self):
@@ -257,7 +257,7 @@ class WrongModel(CliTest):
 class Usage(CliTest):
     def test_values_out_of_range(self):
         for arguments, words in ((("--score", 2), ("--score", "2")),
-                                 (("--size", "100x100"), ("--size", "100x100", "32")),
+                                 (("--size", "100x100"), ("size", "100x100", "32")),
                                  (("--classes", "unicorn"), ("unicorn", "person")),
                                  (("--threads", -1), ("--threads",)),
                                  (("--precision", "f64"), ("--precision", "f64", "bf16"))):
