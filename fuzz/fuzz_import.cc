@@ -1,5 +1,5 @@
-// Any frame, options and tensor that the types allow: never a read outside the planes, never a write
-// outside the destination, an error or a result, and the fast path within its tolerance.
+// Any frame, options and tensor that the types allow: never a read outside the planes, never a
+// write outside the destination, an error or a result, and the fast path within its tolerance.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -148,11 +148,11 @@ void compare(const TensorView& a, const TensorView& b, const ImportOptions& opti
       if (!(std::fabs(mean) < kMaxMean && std > kMinStd && std < kMaxStd)) continue;
       for (int y = 0; y < a.height; ++y) {
         for (int x = 0; x < a.width; ++x) {
-          const std::ptrdiff_t at = n * a.stride_n + c * a.stride_c + y * a.stride_y + x * a.stride_x;
+          const std::ptrdiff_t at =
+              n * a.stride_n + c * a.stride_c + y * a.stride_y + x * a.stride_x;
           if (std::memcmp(a.data + at, b.data + at, info(a.type).size) == 0) continue;
           require(a.type == DataType::kFloat32, "only the fast path may differ");
-          const double difference =
-              std::fabs(float_at(a.data + at) - float_at(b.data + at)) * std;
+          const double difference = std::fabs(float_at(a.data + at) - float_at(b.data + at)) * std;
           require(difference <= kTolerance, "fast path within the tolerance");
         }
       }
@@ -183,11 +183,11 @@ bool untouched(const Tensor& tensor) {
 
 void run(Input& input) {
   const Frame frame = make_frame(input);
-  const DataType type =
-      input.chance() ? DataType::kFloat32
-                     : kDataTypes[static_cast<std::size_t>(
-                                      input.whole(0, static_cast<int>(kDataTypes.size()) - 1))]
-                           .type;
+  const DataType type = input.chance()
+                            ? DataType::kFloat32
+                            : kDataTypes[static_cast<std::size_t>(input.whole(
+                                             0, static_cast<int>(kDataTypes.size()) - 1))]
+                                  .type;
   const Layout layout = input.chance() ? Layout::kNhwc : Layout::kNchw;
   const int batch = input.whole(1, 2);
   const int channels = input.chance() ? 3 : input.whole(1, 4);

@@ -37,15 +37,19 @@ struct PixelFormatInfo {
 };
 
 // In the order of PixelFormat.
+// clang-format off: one row a format
 inline constexpr std::array<PixelFormatInfo, 7> kPixelFormats{{
     {PixelFormat::kI420, "I420", ColorModel::kYuv, 3, 1, 1, {{{0, 1, 0}, {1, 1, 0}, {2, 1, 0}, {}}}},
     {PixelFormat::kNv12, "NV12", ColorModel::kYuv, 2, 1, 1, {{{0, 1, 0}, {1, 2, 0}, {1, 2, 1}, {}}}},
     {PixelFormat::kRgb24, "RGB24", ColorModel::kRgb, 1, 0, 0, {{{0, 3, 0}, {0, 3, 1}, {0, 3, 2}, {}}}},
     {PixelFormat::kBgr24, "BGR24", ColorModel::kRgb, 1, 0, 0, {{{0, 3, 2}, {0, 3, 1}, {0, 3, 0}, {}}}},
-    {PixelFormat::kRgba, "RGBA", ColorModel::kRgb, 1, 0, 0, {{{0, 4, 0}, {0, 4, 1}, {0, 4, 2}, {0, 4, 3}}}},
-    {PixelFormat::kBgra, "BGRA", ColorModel::kRgb, 1, 0, 0, {{{0, 4, 2}, {0, 4, 1}, {0, 4, 0}, {0, 4, 3}}}},
+    {PixelFormat::kRgba, "RGBA", ColorModel::kRgb, 1, 0, 0,
+     {{{0, 4, 0}, {0, 4, 1}, {0, 4, 2}, {0, 4, 3}}}},
+    {PixelFormat::kBgra, "BGRA", ColorModel::kRgb, 1, 0, 0,
+     {{{0, 4, 2}, {0, 4, 1}, {0, 4, 0}, {0, 4, 3}}}},
     {PixelFormat::kGray8, "GRAY8", ColorModel::kGray, 1, 0, 0, {{{0, 1, 0}, {}, {}, {}}}},
 }};
+// clang-format on
 
 constexpr const PixelFormatInfo& info(PixelFormat format) {
   return kPixelFormats[static_cast<std::size_t>(format)];

@@ -68,8 +68,8 @@ struct VideoFrame {
 
 // The rectangle to show: visible_rect, or the whole coded picture when that is empty.
 Rect visible_rect(const VideoFrame& frame);
-// The same rectangle in display coordinates, where box coordinates of results are too: (0, 0) and its
-// exact extent after rotation.
+// The same rectangle in display coordinates, where box coordinates of results are too: (0, 0) and
+// its exact extent after rotation.
 Rect display_rect(const VideoFrame& frame);
 // Its size on the screen in whole pixels: rounded to the nearest (half up), at least 1 x 1.
 Size display_size(const VideoFrame& frame);
@@ -80,8 +80,8 @@ Affine display_to_coded(const VideoFrame& frame);
 inline constexpr int kMaxFrameExtent = 16384;
 
 // kInvalidArgument if the format or the rotation is not one of the enumerators, sizes are not in
-// 1..kMaxFrameExtent, a plane of the format is null, a |stride| is shorter than a row, or the visible
-// rectangle is not finite, has a negative extent, or reaches outside the coded picture;
+// 1..kMaxFrameExtent, a plane of the format is null, a |stride| is shorter than a row, or the
+// visible rectangle is not finite, has a negative extent, or reaches outside the coded picture;
 // kNotSupported for a device frame.
 Status validate(const VideoFrame& frame);
 

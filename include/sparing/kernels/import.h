@@ -16,9 +16,9 @@ namespace sparing {
 enum class ChannelOrder { kRgb, kBgr };
 
 enum class Fit {
-  kStretch,    // the rectangle fills the destination; aspect ratio may change (the explainer)
-  // Aspect ratio kept (to the nearest whole pixel of the tensor), placed by `anchor`, the border filled
-  // with `pad`.
+  kStretch,  // the rectangle fills the destination; aspect ratio may change (the explainer)
+  // Aspect ratio kept (to the nearest whole pixel of the tensor), placed by `anchor`, the border
+  // filled with `pad`.
   kLetterbox,
 };
 
@@ -35,8 +35,8 @@ struct ImportOptions {
   // touches. Codec padding beyond it never shows, not even through interpolation.
   // At most 1e9 in position and extent.
   std::optional<Rect> visible_rect;
-  // value = (pixel - mean[c]) / std[c] on 0..255, c in the order of the tensor's channels. std may be
-  // negative, not 0. The explainer requires both; here they default to 0 and 1.
+  // value = (pixel - mean[c]) / std[c] on 0..255, c in the order of the tensor's channels. std may
+  // be negative, not 0. The explainer requires both; here they default to 0 and 1.
   std::array<float, 3> mean{0, 0, 0};
   std::array<float, 3> std{1, 1, 1};
   ChannelOrder order = ChannelOrder::kRgb;
@@ -52,19 +52,19 @@ struct ImportOptions {
 };
 
 // A tensor of 3 channels gets red, green, blue (or the reverse); one of 1 channel gets luma on the
-// full 0..255 range: Y' of a YUV or grey picture, Kr R + Kg G + Kb B of an RGB picture (BT.601 unless
-// its colour space says otherwise). Colour by frame.color_space, completed by resolve(). Transfer
-// functions are not applied, and alpha is ignored.
+// full 0..255 range: Y' of a YUV or grey picture, Kr R + Kg G + Kb B of an RGB picture (BT.601
+// unless its colour space says otherwise). Colour by frame.color_space, completed by resolve().
+// Transfer functions are not applied, and alpha is ignored.
 //
 // Draws `frame` into `destination` and returns the map from tensor pixel coordinates to display
 // coordinates of the frame (both with pixel centres at .5), through which boxes come back.
-// Values are rounded once, half to even; integer types saturate. Works in memory of the caller only;
-// allocates nothing; may be called from any thread, and from several at once on disjoint
+// Values are rounded once, half to even; integer types saturate. Works in memory of the caller
+// only; allocates nothing; may be called from any thread, and from several at once on disjoint
 // destinations. The result does not depend on the position in the tensor or on alignment.
 // Fast today: I420 and NV12, not rotated or flipped, to 3-channel float32 with dense rows (NCHW).
 // Anything else is as right, but as slow as the reference.
-// Errors, before anything is written: kInvalidArgument (frame, rectangle, shape, stride shorter than
-// an element, std of 0, channel count other than 1 or 3), kNotSupported (a frame on a device).
+// Errors, before anything is written: kInvalidArgument (frame, rectangle, shape, stride shorter
+// than an element, std of 0, channel count other than 1 or 3), kNotSupported (a frame on a device).
 Result<Affine> import_frame(const VideoFrame& frame, const ImportOptions& options,
                             const TensorView& destination);
 

@@ -46,8 +46,8 @@ Status validate_planes(const VideoFrame& frame) {
   const PixelFormatInfo& format = info(frame.format);
   for (int p = 0; p < format.planes; ++p) {
     const Plane& plane = frame.planes[static_cast<std::size_t>(p)];
-    const std::string thing = "plane " + std::to_string(p) + " of the " + std::string(format.name) +
-                              " frame";
+    const std::string thing =
+        "plane " + std::to_string(p) + " of the " + std::string(format.name) + " frame";
     if (plane.data == nullptr) {
       return invalid(thing, "has no memory",
                      "set all " + std::to_string(format.planes) + " planes of the format");

@@ -32,8 +32,8 @@ T round_to_integer(double value) {
 
 std::uint16_t encode_small_float(double value, int exponent_bits, int mantissa_bits) {
   const int least_exponent = 2 - (1 << (exponent_bits - 1));
-  const auto sign =
-      static_cast<std::uint32_t>(std::signbit(value)) << (exponent_bits + mantissa_bits);
+  const auto sign = static_cast<std::uint32_t>(std::signbit(value))
+                    << (exponent_bits + mantissa_bits);
   const std::uint32_t infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return static_cast<std::uint16_t>(sign);

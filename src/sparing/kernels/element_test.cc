@@ -24,9 +24,10 @@ TEST(StoreElement, IntegersRoundHalfToEvenAndSaturate) {
     double value;
     int u8;
     int i8;
-  } cases[] = {{0.5, 0, 0},     {1.5, 2, 2},       {2.5, 2, 2},       {-0.5, 0, 0},
-               {-1.5, 0, -2},   {254.5, 254, 127}, {255.5, 255, 127}, {1e300, 255, 127},
-               {-1e300, 0, -128}, {126.5, 126, 126}, {-128.5, 0, -128}, {0.49999999999999994, 0, 0}};
+  } cases[] = {{0.5, 0, 0},       {1.5, 2, 2},       {2.5, 2, 2},
+               {-0.5, 0, 0},      {-1.5, 0, -2},     {254.5, 254, 127},
+               {255.5, 255, 127}, {1e300, 255, 127}, {-1e300, 0, -128},
+               {126.5, 126, 126}, {-128.5, 0, -128}, {0.49999999999999994, 0, 0}};
   for (const auto& c : cases) {
     EXPECT_EQ(stored<std::uint8_t>(DataType::kUint8, c.value), c.u8) << c.value;
     EXPECT_EQ(stored<std::int8_t>(DataType::kInt8, c.value), c.i8) << c.value;
@@ -34,7 +35,8 @@ TEST(StoreElement, IntegersRoundHalfToEvenAndSaturate) {
   EXPECT_EQ(stored<std::int32_t>(DataType::kInt32, 2147483647.5), 2147483647);
   EXPECT_EQ(stored<std::int32_t>(DataType::kInt32, -3e9), std::numeric_limits<std::int32_t>::min());
   EXPECT_EQ(stored<std::int32_t>(DataType::kInt32, -2.5), -2);
-  EXPECT_EQ(stored<std::int64_t>(DataType::kInt64, 9.3e18), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(stored<std::int64_t>(DataType::kInt64, 9.3e18),
+            std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(stored<std::int64_t>(DataType::kInt64, -9.3e18),
             std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(stored<std::int64_t>(DataType::kInt64, 4294967296.5), 4294967296);

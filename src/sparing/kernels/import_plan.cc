@@ -124,9 +124,9 @@ Result<PixelRect> choose_destination(const ImportOptions& options, const TensorV
   // Subtracted, not added: the sums may overflow.
   if (rect.x < 0 || rect.y < 0 || rect.width > tensor.width || rect.height > tensor.height ||
       rect.x > tensor.width - rect.width || rect.y > tensor.height - rect.height) {
-    return invalid("destination rectangle", rect_text(rect) + " reaches outside the tensor",
-                   "keep it within " + std::to_string(tensor.width) + "x" +
-                       std::to_string(tensor.height));
+    return invalid(
+        "destination rectangle", rect_text(rect) + " reaches outside the tensor",
+        "keep it within " + std::to_string(tensor.width) + "x" + std::to_string(tensor.height));
   }
   return rect;
 }
@@ -150,9 +150,9 @@ Result<Rect> choose_source(const VideoFrame& frame, const ImportOptions& options
   // Compared, not intersected: a tiny width far from the origin must not round to nothing.
   if (rect.x >= display.width || rect.y >= display.height || rect.right() <= 0 ||
       rect.bottom() <= 0) {
-    return invalid("source rectangle", rect_text(rect) + " lies outside the frame",
-                   "overlap its " + number(display.width) + "x" + number(display.height) +
-                       " visible pixels");
+    return invalid(
+        "source rectangle", rect_text(rect) + " lies outside the frame",
+        "overlap its " + number(display.width) + "x" + number(display.height) + " visible pixels");
   }
   return rect;
 }
@@ -237,8 +237,8 @@ Result<ImportPlan> plan_import(const VideoFrame& frame, const ImportOptions& opt
   plan.chroma = sample_grid(frame, plan.color.siting, true);
   const double scale_x = plan.source.width / plan.content.width;
   const double scale_y = plan.source.height / plan.content.height;
-  plan.tensor_to_display = {scale_x, 0, plan.source.x - plan.content.x * scale_x,
-                            0, scale_y, plan.source.y - plan.content.y * scale_y};
+  plan.tensor_to_display = {scale_x, 0,       plan.source.x - plan.content.x * scale_x,
+                            0,       scale_y, plan.source.y - plan.content.y * scale_y};
   return plan;
 }
 

@@ -24,14 +24,14 @@ struct SampleGrid {
 };
 
 struct ImportPlan {
-  ColorSpace color;            // resolved
-  Rect source;                 // display coordinates
-  PixelRect destination;       // in the tensor
-  PixelRect content;           // the part of destination that shows source; the rest is border
-  Affine tensor_to_display;    // what import returns
+  ColorSpace color;          // resolved
+  Rect source;               // display coordinates
+  PixelRect destination;     // in the tensor
+  PixelRect content;         // the part of destination that shows source; the rest is border
+  Affine tensor_to_display;  // what import returns
   Affine display_to_coded;
-  SampleGrid luma;             // of Y, R, G, B and grey
-  SampleGrid chroma;           // of U and V
+  SampleGrid luma;    // of Y, R, G, B and grey
+  SampleGrid chroma;  // of U and V
 };
 
 // The centre of content column i (or row j) in display coordinates. Counted from the content's own

@@ -13,10 +13,10 @@
 namespace sparing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using test::TestFrame;
 using test::TestTensor;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -54,11 +54,12 @@ TEST(ImportErrors, SourceRectangle) {
   for (const Rect& rect : {Rect{0, 0, 0, 4}, Rect{0, 0, 4, 0}, Rect{0, 0, -1, 4}}) {
     expect_error([&](Job& j) { j.options.visible_rect = rect; }, "source rectangle");
   }
-  for (const Rect& rect : {Rect{16, 0, 4, 4}, Rect{0, 8, 4, 4}, Rect{-4, 0, 4, 4},
-                           Rect{0, -5, 4, 4}}) {
+  for (const Rect& rect :
+       {Rect{16, 0, 4, 4}, Rect{0, 8, 4, 4}, Rect{-4, 0, 4, 4}, Rect{0, -5, 4, 4}}) {
     expect_error([&](Job& j) { j.options.visible_rect = rect; }, "outside the frame");
   }
-  for (const Rect& rect : {Rect{1e300, 0, 1, 1}, Rect{-1e308, 0, 1.5e308, 4}, Rect{0, 0, 4, 1e10}}) {
+  for (const Rect& rect :
+       {Rect{1e300, 0, 1, 1}, Rect{-1e308, 0, 1.5e308, 4}, Rect{0, 0, 4, 1e10}}) {
     expect_error([&](Job& j) { j.options.visible_rect = rect; }, "too far or too large");
   }
   expect_error([](Job& j) { j.options.visible_rect = {kNan, 0, 4, 4}; }, "not finite");
@@ -92,8 +93,9 @@ TEST(ImportErrors, Options) {
   for (const PixelRect& rect : {PixelRect{0, 0, 0, 4}, PixelRect{0, 0, 4, -4}}) {
     expect_error([&](Job& j) { j.options.destination = rect; }, "empty");
   }
-  for (const PixelRect& rect : {PixelRect{-1, 0, 4, 4}, PixelRect{7, 0, 4, 4}, PixelRect{0, 3, 4, 4},
-                                PixelRect{1, 1, std::numeric_limits<int>::max(), 1}}) {
+  for (const PixelRect& rect :
+       {PixelRect{-1, 0, 4, 4}, PixelRect{7, 0, 4, 4}, PixelRect{0, 3, 4, 4},
+        PixelRect{1, 1, std::numeric_limits<int>::max(), 1}}) {
     expect_error([&](Job& j) { j.options.destination = rect; }, "outside the tensor");
   }
 }
@@ -190,8 +192,8 @@ TEST(ImportGeometry, LetterboxOfAnExtremeShapeKeepsOnePixel) {
   ImportOptions options;
   options.fit = Fit::kLetterbox;
   ASSERT_TRUE(import_frame(frame.view(), options, tensor.view()).ok());
-  EXPECT_THAT(tensor.channel(0), ElementsAre(114, 114, 114, 114, 114, 114, 114, 114, 0, 0, 0, 0, 114,
-                                             114, 114, 114, 114, 114, 114, 114));
+  EXPECT_THAT(tensor.channel(0), ElementsAre(114, 114, 114, 114, 114, 114, 114, 114, 0, 0, 0, 0,
+                                             114, 114, 114, 114, 114, 114, 114, 114));
 }
 
 TEST(ImportGeometry, MapLeadsToDisplayCoordinatesOfARotatedFrame) {

@@ -26,9 +26,9 @@ struct Taps {
 };
 
 Taps taps(const SampleAxis& axis, double coded) {
-  const double position = std::clamp(coded * axis.scale - axis.offset,
-                                     static_cast<double>(axis.first),
-                                     static_cast<double>(axis.last));
+  const double position =
+      std::clamp(coded * axis.scale - axis.offset, static_cast<double>(axis.first),
+                 static_cast<double>(axis.last));
   const int at0 = static_cast<int>(std::floor(position));
   return {at0, std::min(at0 + 1, axis.last), position - at0};
 }
@@ -39,9 +39,9 @@ double sample(const VideoFrame& frame, std::size_t component, const SampleGrid& 
   const Taps x = taps(grid.x, coded.x);
   const Taps y = taps(grid.y, coded.y);
   const auto at = [&](int column, int row) {
-    return static_cast<double>(plane.data[row * plane.stride +
-                                          static_cast<std::ptrdiff_t>(column) * layout.step +
-                                          layout.offset]);
+    return static_cast<double>(
+        plane.data[row * plane.stride + static_cast<std::ptrdiff_t>(column) * layout.step +
+                   layout.offset]);
   };
   const double upper = at(x.at0, y.at0) * (1 - x.weight1) + at(x.at1, y.at0) * x.weight1;
   const double lower = at(x.at0, y.at1) * (1 - x.weight1) + at(x.at1, y.at1) * x.weight1;
@@ -66,7 +66,8 @@ Rgb rgb_at(const VideoFrame& frame, const ImportPlan& plan, Point coded) {
     case ColorModel::kYuv: break;
   }
   const internal::RangeScale chroma = internal::chroma_scale(plan.color.range);
-  const internal::ChromaGains gains = internal::chroma_gains(internal::luma_weights(plan.color.matrix));
+  const internal::ChromaGains gains =
+      internal::chroma_gains(internal::luma_weights(plan.color.matrix));
   const double u = scaled(sample(frame, 1, plan.chroma, coded), chroma);
   const double v = scaled(sample(frame, 2, plan.chroma, coded), chroma);
   return {first + gains.r_v * v, first + gains.g_u * u + gains.g_v * v, first + gains.b_u * u};
@@ -103,8 +104,8 @@ Result<Affine> import_frame_reference(const VideoFrame& frame, const ImportOptio
       const Rgb pixel = channels_at(frame, plan, coded, destination.channels, options.order);
       for (int c = 0; c < destination.channels; ++c) {
         const auto channel = static_cast<std::size_t>(c);
-        const double value = (std::clamp(pixel[channel], 0.0, 255.0) - options.mean[channel]) /
-                             options.std[channel];
+        const double value =
+            (std::clamp(pixel[channel], 0.0, 255.0) - options.mean[channel]) / options.std[channel];
         internal::store_element(destination.type, value,
                                 internal::element_address(destination, options.batch_index, c,
                                                           plan.content.y + j, plan.content.x + i));

@@ -13,10 +13,10 @@
 namespace sparing {
 namespace {
 
-using ::testing::ElementsAre;
 using test::kCanary;
 using test::TestFrame;
 using test::TestTensor;
+using ::testing::ElementsAre;
 
 TestTensor run(TestFrame& frame, int channels, Size size, const ImportOptions& options = {}) {
   TestTensor tensor(DataType::kFloat32, {1, channels, size.height, size.width}, Layout::kNchw);
@@ -105,8 +105,8 @@ struct PureColor {
   std::array<double, 3> rgb;
 };
 
-// Red, green and blue as encoders round them to 8 bits, and what they decode to: computed with exact
-// fractions from Kr, Kb and the definition of Y'CbCr, outside this program.
+// Red, green and blue as encoders round them to 8 bits, and what they decode to: computed with
+// exact fractions from Kr, Kb and the definition of Y'CbCr, outside this program.
 const PureColor kPureColors[] = {
     {ColorMatrix::kBt601, ColorRange::kLimited, {81, 90, 240}, {254.439932, 0, 0}},
     {ColorMatrix::kBt601, ColorRange::kLimited, {145, 54, 34}, {0.178962, 255, 0.930301}},
@@ -130,9 +130,12 @@ const PureColor kPureColors[] = {
     {ColorMatrix::kBt709, ColorRange::kLimited, {16, 240, 128}, {0, 0, 236.589}},
     {ColorMatrix::kBt709, ColorRange::kLimited, {235, 128, 128}, {255, 255, 255}},
     {ColorMatrix::kBt709, ColorRange::kLimited, {16, 128, 128}, {0, 0, 0}},
-    {ColorMatrix::kBt601, ColorRange::kLimited, {126, 128, 128}, {128.082192, 128.082192, 128.082192}},
+    {ColorMatrix::kBt601,
+     ColorRange::kLimited,
+     {126, 128, 128},
+     {128.082192, 128.082192, 128.082192}},
     {ColorMatrix::kBt601, ColorRange::kFull, {126, 128, 128}, {126, 126, 126}},
-    {ColorMatrix::kBt601, ColorRange::kLimited, {0, 128, 128}, {0, 0, 0}},        // below black
+    {ColorMatrix::kBt601, ColorRange::kLimited, {0, 128, 128}, {0, 0, 0}},          // below black
     {ColorMatrix::kBt601, ColorRange::kLimited, {255, 128, 128}, {255, 255, 255}},  // above white
 };
 
@@ -292,7 +295,8 @@ double decoded(const TestTensor& tensor, int n, int c, int y, int x) {
   switch (tensor.view().type) {
     case DataType::kFloat32: return tensor.get<float>(n, c, y, x);
     case DataType::kBfloat16: {
-      const std::uint32_t bits = static_cast<std::uint32_t>(tensor.get<std::uint16_t>(n, c, y, x)) << 16;
+      const std::uint32_t bits = static_cast<std::uint32_t>(tensor.get<std::uint16_t>(n, c, y, x))
+                                 << 16;
       float value;
       std::memcpy(&value, &bits, sizeof value);
       return value;
@@ -322,7 +326,8 @@ TEST(ImportReference, EveryTypeAndLayoutIntoASubRectangle) {
     for (const Layout layout : {Layout::kNchw, Layout::kNhwc}) {
       for (const int channels : {1, 3}) {
         SCOPED_TRACE(type.name);
-        const Shape shape = layout == Layout::kNchw ? Shape{2, channels, 5, 9} : Shape{2, 5, 9, channels};
+        const Shape shape =
+            layout == Layout::kNchw ? Shape{2, channels, 5, 9} : Shape{2, 5, 9, channels};
         const TestTensor tensor(type.type, shape, layout);
         ASSERT_TRUE(import_frame_reference(frame.view(), options, tensor.view()).ok());
         const bool integer = type.type != DataType::kFloat32 && type.type != DataType::kFloat16 &&

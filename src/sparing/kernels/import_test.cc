@@ -67,8 +67,8 @@ TestFrame random_frame(Random& random) {
   TestFrame frame(random.pick(kFastFormats), {random.pick(sizes), random.pick(sizes)}, layout);
   frame.fill_random(random.bits);
   VideoFrame& view = frame.view();
-  view.color_space.matrix = random.pick({ColorMatrix::kUnspecified, ColorMatrix::kBt601,
-                                         ColorMatrix::kBt709, ColorMatrix::kBt2020});
+  view.color_space.matrix = random.pick(
+      {ColorMatrix::kUnspecified, ColorMatrix::kBt601, ColorMatrix::kBt709, ColorMatrix::kBt2020});
   view.color_space.range =
       random.pick({ColorRange::kUnspecified, ColorRange::kLimited, ColorRange::kFull});
   view.color_space.siting = random.pick({ChromaSiting::kUnspecified, ChromaSiting::kLeft,
@@ -83,7 +83,8 @@ TestFrame random_frame(Random& random) {
       rect.y = std::floor(rect.y);
     }
     rect.width = random.chance(0.4) ? size.width - rect.x : random.real(0.1, size.width - rect.x);
-    rect.height = random.chance(0.4) ? size.height - rect.y : random.real(0.1, size.height - rect.y);
+    rect.height =
+        random.chance(0.4) ? size.height - rect.y : random.real(0.1, size.height - rect.y);
   }
   return frame;
 }
@@ -116,9 +117,9 @@ std::string describe(const VideoFrame& frame, const ImportOptions& options) {
   const Rect source = options.visible_rect.value_or(display_rect(frame));
   std::ostringstream text;
   text << info(frame.format).name << " " << frame.coded_size.width << "x" << frame.coded_size.height
-       << " stride " << frame.planes[0].stride << " visible " << visible.x << "," << visible.y << " "
-       << visible.width << "x" << visible.height << " source " << source.x << "," << source.y << " "
-       << source.width << "x" << source.height;
+       << " stride " << frame.planes[0].stride << " visible " << visible.x << "," << visible.y
+       << " " << visible.width << "x" << visible.height << " source " << source.x << "," << source.y
+       << " " << source.width << "x" << source.height;
   return text.str();
 }
 
@@ -288,9 +289,8 @@ TEST(Import, ResultDoesNotDependOnPositionOrAlignment) {
           // At any byte: floats in a file that is mapped, say.
           std::vector<std::byte> memory(
               static_cast<std::size_t>((71 + margin) * (33 + margin) * 3 * 2 * 4 + 8));
-          const TensorView view =
-              dense_view(memory.data() + k % 8, DataType::kFloat32,
-                         Shape{2, 3, 33 + margin, 71 + margin}, Layout::kNchw);
+          const TensorView view = dense_view(memory.data() + k % 8, DataType::kFloat32,
+                                             Shape{2, 3, 33 + margin, 71 + margin}, Layout::kNchw);
           ImportOptions options;
           options.destination = where;
           options.batch_index = k % 2;

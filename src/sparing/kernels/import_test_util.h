@@ -29,8 +29,8 @@ class TestFrame {
     for (int p = 0; p < info(format).planes; ++p) {
       const PlaneExtent extent = plane_extent(format, p, size);
       const std::ptrdiff_t stride = extent.row_bytes + options.extra_stride;
-      std::vector<std::uint8_t>& block = blocks_.emplace_back(
-          static_cast<std::size_t>(options.misalign + (extent.rows - 1) * stride + extent.row_bytes));
+      std::vector<std::uint8_t>& block = blocks_.emplace_back(static_cast<std::size_t>(
+          options.misalign + (extent.rows - 1) * stride + extent.row_bytes));
       std::uint8_t* first = block.data() + options.misalign;
       Plane& plane = view_.planes[static_cast<std::size_t>(p)];
       plane.data = options.bottom_up ? first + (extent.rows - 1) * stride : first;

@@ -1,5 +1,5 @@
-// The fast path: I420 and NV12, upright, into three float32 planes with dense rows (NCHW). One pass,
-// no memory but the stack.
+// The fast path: I420 and NV12, upright, into three float32 planes with dense rows (NCHW). One
+// pass, no memory but the stack.
 #pragma once
 
 #include <cmath>
@@ -20,9 +20,9 @@ const char* yuv420_simd_target();
 
 // What follows is shared between import_yuv420.cc and import_yuv420_simd.cc only.
 
-// The two taps around a coded position: at0 and the next sample, with the weight of the latter, which
-// is 0 at the last sample. Positions are found in double: in float, a column beyond 4096 would be off
-// by 1/4096 of a sample and more.
+// The two taps around a coded position: at0 and the next sample, with the weight of the latter,
+// which is 0 at the last sample. Positions are found in double: in float, a column beyond 4096
+// would be off by 1/4096 of a sample and more.
 struct LinearTap {
   int at0;
   float weight1;
@@ -43,8 +43,8 @@ struct Yuv420Source {
   int chroma_row_bytes = 0;
 };
 
-// c of red, green, blue = clamp(y[c] Y + u[c] U + v[c] V + bias[c], low[c], high[c]) of raw samples:
-// range, matrix and normalisation in one. u[0] and v[2] are 0.
+// c of red, green, blue = clamp(y[c] Y + u[c] U + v[c] V + bias[c], low[c], high[c]) of raw
+// samples: range, matrix and normalisation in one. u[0] and v[2] are 0.
 struct ColorTransform {
   float y[3];
   float u[3];
@@ -57,8 +57,9 @@ struct ColorTransform {
 inline constexpr int kTileColumns = 1024;
 inline constexpr int kMaxLanes = 16;
 
-// Taps of the columns of a tile. Offsets are bytes from the begin of a row to the first tap. Entries
-// beyond the last column, up to a whole vector, are valid too (and their results not stored).
+// Taps of the columns of a tile. Offsets are bytes from the begin of a row to the first tap.
+// Entries beyond the last column, up to a whole vector, are valid too (and their results not
+// stored).
 struct ColumnTaps {
   alignas(64) std::int32_t luma_offset[kTileColumns + kMaxLanes];
   alignas(64) float luma_weight[kTileColumns + kMaxLanes];
@@ -66,8 +67,8 @@ struct ColumnTaps {
   alignas(64) float chroma_weight[kTileColumns + kMaxLanes];
 };
 
-// Scale 1 at whole luma samples: columns alternate between two chroma phases. The first column has its
-// chroma taps at chroma_first (may be -1: clamped) and the next one `step` further on.
+// Scale 1 at whole luma samples: columns alternate between two chroma phases. The first column has
+// its chroma taps at chroma_first (may be -1: clamped) and the next one `step` further on.
 struct StraightColumns {
   int luma_first = 0;
   int chroma_first = 0;

@@ -39,8 +39,8 @@ HWY_INLINE VF byte_of(VU words) {
 }
 
 // 4 bytes at `offsets` of a row. With kAtEnd some words would end beyond the row: those are read
-// further left and shifted, so that the first tap is the lowest byte all the same. What then fills the
-// upper bytes has the weight 0.
+// further left and shifted, so that the first tap is the lowest byte all the same. What then fills
+// the upper bytes has the weight 0.
 template <bool kAtEnd>
 HWY_INLINE VU gather(const std::uint8_t* row, VI offsets, int row_bytes) {
   const DU du;
@@ -100,7 +100,7 @@ HWY_INLINE void store_lanes(VF value, int count, float* to) {
   std::memcpy(to, lanes, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-// A row of one plane pair and its neighbour below, with the weight of the latter.
+// A row of a plane and the next one.
 struct RowPair {
   const std::uint8_t* row0;
   const std::uint8_t* row1;
@@ -234,8 +234,8 @@ void gather_tile(const Yuv420Tile& tile) {
   }
 }
 
-// ---- Scale 1 at whole samples: no gathers. Chroma rows are blended into a line of floats, and each
-// pair of columns takes two neighbours of it.
+// ---- Scale 1 at whole samples: no gathers. Chroma rows are blended into a line of floats, and
+// each pair of columns takes two neighbours of it.
 
 // Chroma of one row of a tile, from chroma column `straight->chroma_first` on.
 struct ChromaLine {
