@@ -70,8 +70,13 @@ struct ContextOptions {
   // Extensions.
   Precision precision = Precision::kFloat32;
   int threads = 0;  // inference threads in all; 0: as many as there are cores
-  int streams = 1;  // dispatches that run at the same time, each on threads / streams threads
-  std::vector<int> cores;           // pin inference to these cores; empty: no pinning
+  // Dispatches that run at the same time, each on threads / streams threads; what is dispatched
+  // beyond them waits in order. As many streams as threads give the most throughput, one stream the
+  // shortest time from dispatch to result.
+  int streams = 1;
+  // Pin inference to these cores, one for each thread; empty: no pinning. OpenVINO can do so with
+  // one thread a stream, or with all cores of the process; it refuses the rest with kNotSupported.
+  std::vector<int> cores;
   std::filesystem::path cache_dir;  // compiled graphs are kept here; empty: no cache
 };
 // kInvalidArgument: threads not in 0..1024, streams not in 1..threads, a core that is negative or
@@ -155,7 +160,8 @@ class Completion {
   bool done() const;
   // Blocks until the dispatch has ended; its error, if it failed. May be called repeatedly.
   Status wait() const;
-  // Time the engine spent on it, in seconds; 0 before it is done.
+  // Time the engine spent on it, from start to end, in seconds; 0 before it is done. Runs on
+  // several streams overlap: the engine is busy for the sum of these times divided by the streams.
   double inference_seconds() const;
 
  private:
