@@ -279,6 +279,21 @@ TEST(Yolov8, OrientationWithoutLabelsIsTheShorterSide) {
   EXPECT_EQ(result->detections, expected);
 }
 
+// A candidate with a NaN among its scores is dropped and counted, wherever the NaN stands.
+TEST(Yolov8, OneNanAmongTheScoresIsEnough) {
+  HeadSpec spec;
+  spec.type = HeadType::kYolov8;
+  spec.classes = 3;
+  for (int place = 0; place < 3; ++place) {
+    OwnedTensor tensor{"out", {1, 1, 7}, {10, 12, 4, 6, 0.9f, 0.8f, 0.7f}};
+    tensor.data[4 + place] = std::nanf("");
+    const Result<DecodeResult> result = decode(spec, views({tensor}), {{32, 32}, 0, 0.3f});
+    ASSERT_TRUE(result.ok());
+    EXPECT_TRUE(result->detections.empty()) << place;
+    EXPECT_EQ(result->dropped_not_finite, 1) << place;
+  }
+}
+
 // Both ways round fit 4 labels and 8 candidates: [4 + C, N] is taken.
 TEST(Yolov8, SquareTensorsAreAttributesFirst) {
   HeadSpec spec;
