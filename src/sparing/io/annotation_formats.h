@@ -52,6 +52,9 @@ Status for_each_line(std::string_view text, Visit&& visit) {
   return {};
 }
 
+// Text from a file for a message: in quotes, short, on one line.
+std::string in_quotes(std::string_view text);
+
 // A finite decimal number that fills the text but for blanks around it.
 bool parse_number(std::string_view text, double& value);
 

@@ -205,6 +205,15 @@ Error line_error(const std::string& name, std::int64_t line, std::string problem
           std::move(problem), std::move(fix)};
 }
 
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kMax = 40;
+  std::string shown = "'" + std::string(text.substr(0, kMax)) + (text.size() > kMax ? "...'" : "'");
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return shown;
+}
+
 bool parse_number(std::string_view text, double& value) {
   const std::size_t start = text.find_first_not_of(" \t");
   if (start == std::string_view::npos) return false;

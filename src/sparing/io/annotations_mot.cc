@@ -27,9 +27,7 @@ class MotLine {
       const std::size_t comma = line.find(',');
       double value = 0;
       if (!parse_number(line.substr(0, comma), value)) {
-        return error(count_,
-                     "is '" + std::string(line.substr(0, std::min<std::size_t>(comma, 40))) + "'",
-                     "a number is needed");
+        return error(count_, "is " + in_quotes(line.substr(0, comma)), "a number is needed");
       }
       if (count_ == values_.size()) return error(count_, "is one too many", "give 6 to 10 fields");
       values_[count_++] = value;

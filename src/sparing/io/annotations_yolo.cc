@@ -27,10 +27,10 @@ Result<Annotation> parse_line(std::string_view line, const std::string& name, st
                       values[i] <= (i == 0 ? static_cast<double>(kMaxClassId) : 1.0) &&
                       (i > 0 || values[i] == std::floor(values[i]));
     if (!good) {
-      return line_error(name, number,
-                        "field " + std::to_string(i + 1) + " (" + kFieldNames[i] + ") is '" +
-                            std::string(field.substr(0, 40)) + "'",
-                        i == 0 ? "give a whole number from 0" : "give a fraction from 0 to 1");
+      return line_error(
+          name, number,
+          "field " + std::to_string(i + 1) + " (" + kFieldNames[i] + ") is " + in_quotes(field),
+          i == 0 ? "give a whole number from 0" : "give a fraction from 0 to 1");
     }
   }
   if (!next_field(line).empty()) {
