@@ -41,7 +41,7 @@ function(sparing_module name)
     # way (RTLD_DEEPBIND).
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS unit TIMEOUT 300
-                                    ENVIRONMENT "TBB_ENABLE_SANITIZERS=$<BOOL:${SPARING_SANITIZE}>")
+                                    ENVIRONMENT TBB_ENABLE_SANITIZERS=1)
   endif()
 endfunction()
 
