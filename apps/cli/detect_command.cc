@@ -115,7 +115,8 @@ int DetectCommand::finish(const RunDescription& description, const RunSummary& s
   }
   if (summary.error) {
     const int code = report(*summary.error);
-    if (summary.frames > 0) {
+    // A sink that fails says itself what it could keep.
+    if (summary.frames > 0 && summary.error->code != ErrorCode::kOutput) {
       std::fprintf(stderr, "sparing: the %lld frames before that are kept\n",
                    static_cast<long long>(summary.frames));
     }

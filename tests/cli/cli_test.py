@@ -196,7 +196,7 @@ class WrongOutput(CliTest):
         def small_files():
             resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
 
-        run = self.detect(st.SAMPLE, *FAST, "--no-cache", "--score", 0.05, "--out", self.out,
+        run = self.detect(st.SAMPLE, *FAST, "--no-cache", "--out", self.out,
                           preexec_fn=small_files)
         self.assertEqual(run.returncode, 5, run.stderr)
         self.assertIn("boxes.jsonl", run.stderr.splitlines()[0])
