@@ -1,6 +1,8 @@
 // sparing eval: detections against ground truth.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 
 #include "commands.h"
 #include "exit_codes.h"
+#include "option_flags.h"
 #include "sparing/io/annotations.h"
 #include "sparing/metrics/average_precision.h"
 #include "sparing/pipeline/detector.h"
@@ -34,6 +37,27 @@ struct EvalCommand {
   int run();
 };
 
+// The class ids that have an object.
+std::vector<int> annotated_classes(const AnnotationSet& truth) {
+  std::set<int> ids;
+  for (const ImageAnnotations& image : truth.images) {
+    for (const Annotation& object : image.objects) ids.insert(object.class_id);
+  }
+  return {ids.begin(), ids.end()};
+}
+
+// A class that nobody annotated is unknown, not absent: its detections say nothing.
+long long remove_other_classes(DetectionSet& set, const std::vector<int>& classes) {
+  if (classes.empty()) return 0;
+  std::size_t removed = 0;
+  for (ImageDetections& image : set.images) {
+    removed += std::erase_if(image.detections, [&](const Detection& d) {
+      return std::find(classes.begin(), classes.end(), d.class_id) == classes.end();
+    });
+  }
+  return static_cast<long long>(removed);
+}
+
 void print_table(const Evaluation& result, const EvaluationOptions& options, long long removed) {
   std::printf("%-20s %9s %10s %8s %8s %8s %8s %8s %8s\n", "class", "objects", "detections",
               "AP50voc", "AP50coco", "APcoco", "prec", "recall", "F1");
@@ -58,7 +82,7 @@ void print_table(const Evaluation& result, const EvaluationOptions& options, lon
               "and F1: detections of confidence %.2f or more, IoU %.2f.\n",
               result.images, options.confidence, options.iou);
   if (removed > 0) {
-    std::printf("%lld detections of classes that the ground truth does not have were left out.\n", removed);
+    std::printf("%lld detections of classes that the ground truth has no object of (or --classes does not name) were left out.\n", removed);
   }
 }
 
@@ -105,7 +129,7 @@ int EvalCommand::run() {
   auto found = read_detections(detections);
   if (!found.ok()) return report(found.error());
   long long removed = 0;
-  const DetectionSet mapped = map_classes(*found, *truth, &removed);
+  DetectionSet mapped = map_classes(*found, *truth, &removed);
   for (const std::string& name : classes) {
     const auto it = std::find(truth->labels.begin(), truth->labels.end(), name);
     if (it == truth->labels.end()) {
@@ -114,6 +138,8 @@ int EvalCommand::run() {
     }
     evaluation.classes.push_back(static_cast<int>(it - truth->labels.begin()));
   }
+  if (classes.empty()) evaluation.classes = annotated_classes(*truth);
+  removed += remove_other_classes(mapped, evaluation.classes);
   auto result = evaluate(mapped, *truth, evaluation);
   if (!result.ok()) return report(result.error());
   if (json) {
@@ -142,17 +168,7 @@ void add_eval_command(CLI::App& parent, Command& run) {
   app->add_option("--image-size", command->image_size, "size of the pictures, for YOLO's relative boxes")
       ->type_name("WxH");
   app->add_option("--classes", command->classes, "evaluate these classes only")->delimiter(',');
-  app->add_option("--confidence", command->evaluation.confidence,
-                  "least confidence for precision, recall and F1")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
-  app->add_option("--iou", command->evaluation.iou, "least overlap of a hit, for VOC AP and F1")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
-  app->add_option("--max-detections", command->evaluation.max_detections,
-                  "best detections counted per image and class (COCO: 100; 0: all)")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+  add_flags(*app, command->evaluation);
   app->add_flag("--json", command->json, "print one JSON object");
   app->callback([command, &run] { run = [command] { return command->run(); }; });
 }

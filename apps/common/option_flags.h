@@ -23,7 +23,13 @@ void add_flags(CLI::App& app, Struct& options) {
     } else {
       CLI::Option* option = app.add_option(flag, value, help);
       if (!field.unit_text.empty()) option->type_name(std::string(field.unit_text));
-      if constexpr (std::is_same_v<T, std::vector<std::string>>) option->delimiter(',');
+      if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+        option->delimiter(',');
+      } else if constexpr (std::is_same_v<T, std::string>) {
+        if (!value.empty()) option->capture_default_str();
+      } else if (value >= 0) {  // below: "not set", and the help says what holds then
+        option->capture_default_str();
+      }
     }
   });
 }

@@ -14,7 +14,7 @@ namespace sparing {
 // (docs/cli.md).
 enum class ErrorCode {
   kInvalidArgument,  // an option, shape, box or rectangle that the caller can correct
-  kNotSupported,     // understood, but not available: a device frame, an unknown head, an operator
+  kNotSupported,     // understood, but not available: a device frame, a device, a precision
   kInput,            // a video, image or annotation file that is missing, unreadable or damaged
   kModel,            // a model or manifest that is missing, broken, or fails its hash
   kOutput,           // a sink that cannot be written: permissions, full disk, closed pipe
@@ -89,17 +89,17 @@ inline Status ok_status() { return {}; }
 #define SPARING_CONCAT(a, b) SPARING_CONCAT_INNER(a, b)
 
 // Returns the error of a Status or Result expression from the enclosing function, if it has one.
-#define SPARING_RETURN_IF_ERROR(expr)                              \
-  do {                                                             \
-    if (auto sparing_status = (expr); !sparing_status.ok()) {      \
-      return std::move(sparing_status).error();                    \
-    }                                                              \
+#define SPARING_RETURN_IF_ERROR(expr)                         \
+  do {                                                        \
+    if (auto sparing_status = (expr); !sparing_status.ok()) { \
+      return std::move(sparing_status).error();               \
+    }                                                         \
   } while (false)
 
 // SPARING_ASSIGN_OR_RETURN(auto x, f()): x = value of f(), or returns f()'s error.
-#define SPARING_ASSIGN_OR_RETURN(declaration, expr)                          \
-  auto SPARING_CONCAT(sparing_result_, __LINE__) = (expr);                   \
-  if (!SPARING_CONCAT(sparing_result_, __LINE__).ok()) {                     \
-    return std::move(SPARING_CONCAT(sparing_result_, __LINE__)).error();     \
-  }                                                                          \
+#define SPARING_ASSIGN_OR_RETURN(declaration, expr)                      \
+  auto SPARING_CONCAT(sparing_result_, __LINE__) = (expr);               \
+  if (!SPARING_CONCAT(sparing_result_, __LINE__).ok()) {                 \
+    return std::move(SPARING_CONCAT(sparing_result_, __LINE__)).error(); \
+  }                                                                      \
   declaration = std::move(SPARING_CONCAT(sparing_result_, __LINE__)).value()

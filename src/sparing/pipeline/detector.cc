@@ -41,49 +41,14 @@ Result<std::vector<char>> wanted_classes(const std::vector<std::string>& names,
   return wanted;
 }
 
-// The only input, or the one that the manifest names, if it is a picture in the manifest's layout.
-Result<std::string> find_input(const Graph& graph, const ModelManifest& manifest) {
-  const GraphOperand* input = nullptr;
-  std::string names;
-  for (const GraphOperand& candidate : graph.inputs()) {
-    names += (names.empty() ? "" : ", ") + candidate.name + " " +
-             to_string_shape(candidate.descriptor.shape);
-    if (manifest.input.name.empty() ? graph.inputs().size() == 1
-                                    : candidate.name == manifest.input.name) {
-      input = &candidate;
-    }
-  }
-  const std::string thing = "model '" + manifest.name + "'";
-  if (input == nullptr) {
-    return Error{ErrorCode::kModel, thing,
-                 manifest.input.name.empty() ? "has several inputs: " + names
-                                             : "has no input '" + manifest.input.name + "', but " + names,
-                 "name its picture input in the manifest (input.name)"};
-  }
-  const Shape& shape = input->descriptor.shape;
-  const std::size_t channels = manifest.input.layout == Layout::kNchw ? 1 : 3;
-  if (shape.size() != 4 || (shape[channels] != 3 && shape[channels] != -1) ||
-      input->descriptor.data_type != DataType::kFloat32) {
-    return Error{ErrorCode::kModel, thing,
-                 "input " + names + " of type " +
-                     std::string(info(input->descriptor.data_type).name) +
-                     " is not a float32 picture of 3 channels",
-                 "export it as float32 with 4 dimensions, or set input.layout in the manifest"};
-  }
-  return input->name;
-}
-
-// A graph with fixed height and width takes that size only, whatever the manifest says.
-void apply_fixed_size(const Graph& graph, const std::string& name, ModelInput& input) {
-  for (const GraphOperand& operand : graph.inputs()) {
-    if (operand.name != name) continue;
-    const bool nchw = input.layout == Layout::kNchw;
-    const std::int64_t height = operand.descriptor.shape[nchw ? 2 : 1];
-    const std::int64_t width = operand.descriptor.shape[nchw ? 3 : 2];
-    if (height <= 0 || width <= 0) continue;
-    input.default_size = {static_cast<int>(width), static_cast<int>(height)};
-    input.fixed_size = true;
-  }
+// A graph with fixed height and width takes that size only.
+void note_fixed_size(const GraphOperand& operand, ModelInput& input) {
+  const bool nchw = input.layout == Layout::kNchw;
+  const std::int64_t height = operand.descriptor.shape[nchw ? 2 : 1];
+  const std::int64_t width = operand.descriptor.shape[nchw ? 3 : 2];
+  if (height <= 0 || width <= 0) return;
+  input.default_size = {static_cast<int>(width), static_cast<int>(height)};
+  input.fixed_size = true;
 }
 
 }  // namespace
@@ -118,8 +83,10 @@ Result<Detector> Detector::create(Context context, const Model& model,
   impl->options = options;
   SPARING_ASSIGN_OR_RETURN(impl->class_wanted, wanted_classes(options.classes, model.manifest.labels));
   SPARING_ASSIGN_OR_RETURN(impl->graph, impl->context.load_graph(model.file));
-  SPARING_ASSIGN_OR_RETURN(impl->input_name, find_input(impl->graph, impl->manifest));
-  apply_fixed_size(impl->graph, impl->input_name, impl->manifest.input);
+  SPARING_RETURN_IF_ERROR(check_graph(impl->manifest, impl->graph));
+  const GraphOperand& input = impl->graph.inputs()[0];
+  impl->input_name = input.name;
+  note_fixed_size(input, impl->manifest.input);
   if (!options.size.empty()) {
     SPARING_ASSIGN_OR_RETURN(impl->requested_size, parse_size(options.size));
     // Any frame size shows whether the model takes the requested one.
