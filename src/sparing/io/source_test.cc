@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <thread>
@@ -335,6 +337,34 @@ TEST(Source, APercentSignInANameIsNoPattern) {
   EXPECT_EQ(play(dir / "50%03d [x].mkv").frames.size(), 10u);
 }
 
+TEST(Source, ReadsAPlaylistOfLocalFiles) {
+  const TestDirectory dir;
+  write_video(dir / "1.ts", {.codec = "mpeg2video"});
+  write_file(dir / "list.m3u8",
+             "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:0.4,\n1.ts\n#EXT-X-ENDLIST\n");
+  const Played played = play(dir / "list.m3u8");
+  EXPECT_FALSE(played.error);
+  EXPECT_EQ(played.frames.size(), 10u);
+}
+
+TEST(Source, AFileCannotMakeUsConnect) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
+  const TestDirectory dir;
+  write_file(dir / "list.m3u8", "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1:" +
+                                    std::to_string(ntohs(address.sin_port)) +
+                                    "/1.ts\n#EXT-X-ENDLIST\n");
+  opening_error((dir / "list.m3u8").string());
+  EXPECT_LT(::accept(listener, nullptr, nullptr), 0);  // nobody called
+  ::close(listener);
+}
+
 struct CutCase {
   const char* name;
   const char* codec;
@@ -424,6 +454,37 @@ TEST(ImageSource, DirectoriesAreInNaturalOrder) {
   EXPECT_EQ(play(dir / "img?.ppm").frames.size(), 3u);
   EXPECT_EQ(play(dir / "img10.ppm").frames.size(), 1u);
   EXPECT_EQ(play(dir.path(), {.max_frames = 2}).frames.size(), 2u);
+}
+
+TEST(ImageSource, AppliesExifOrientation) {
+  const TestDirectory dir;
+  write_video(dir / "a.mjpeg", {.codec = "mjpeg", .format = AV_PIX_FMT_YUVJ420P, .times = {0}});
+  const std::string plain = testing::read_file(dir / "a.mjpeg");
+  struct Case {
+    Rotation rotation;
+    bool flip;
+  };
+  constexpr Case kCases[] = {{Rotation::k0, false},   {Rotation::k0, true},
+                             {Rotation::k180, false}, {Rotation::k180, true},
+                             {Rotation::k90, true},   {Rotation::k90, false},
+                             {Rotation::k270, true},  {Rotation::k270, false}};
+  for (int value = 1; value <= 8; ++value) {
+    SCOPED_TRACE(value);
+    // A TIFF directory with one entry: orientation, a short.
+    std::string exif("Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0?\0\0\0\0\0\0\0", 32);
+    exif[24] = static_cast<char>(value);
+    std::string jpeg = plain;
+    jpeg.insert(2, std::string("\xFF\xE1\0\x22", 4) + exif);
+    write_file(dir / "b.jpg", jpeg);
+    const Played played = play(dir / "b.jpg");
+    ASSERT_EQ(played.frames.size(), 1u);
+    const VideoFrame& view = played.frames[0].frame.view();
+    EXPECT_EQ(view.rotation, kCases[value - 1].rotation);
+    EXPECT_EQ(view.flip, kCases[value - 1].flip);
+    EXPECT_EQ(view.format, PixelFormat::kI420);
+    EXPECT_EQ(view.color_space.range, ColorRange::kFull);
+    EXPECT_EQ(view.color_space.siting, ChromaSiting::kCenter);
+  }
 }
 
 TEST(ImageSource, SizesAndTypesMayDiffer) {
