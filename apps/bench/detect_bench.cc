@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <vector>
@@ -34,6 +35,20 @@ class CollectingSink : public ResultSink {
   std::string name() const override { return "memory"; }
   DetectionSet set;
 };
+
+class NullSink : public ResultSink {
+ public:
+  Status write(const FrameResult&) override { return {}; }
+  Status finish() override { return {}; }
+  std::string name() const override { return "nowhere"; }
+};
+
+double resident_megabytes() {
+  long long pages = 0;
+  long long resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
 
 struct Setting {
   const BenchOptions& options;
@@ -150,6 +165,23 @@ Status bench_overhead(Setting& setting, Report& report) {
   return {};
 }
 
+// Growth of the resident memory from the end of the first pass to the end of the tenth.
+Status bench_memory(Setting& setting, Report& report) {
+  DetectOptions detect;
+  detect.size = "384x288";
+  std::vector<double> megabytes;
+  for (int pass = 0; pass < 10; ++pass) {
+    NullSink sink;
+    SPARING_ASSIGN_OR_RETURN(const RunSummary summary, run_detector(setting, detect, sink, 0));
+    megabytes.push_back(resident_megabytes());
+  }
+  char note[120];
+  std::snprintf(note, sizeof note, "10 passes at 384x288; %.1f MB after the first, %.1f at the end",
+                megabytes.front(), megabytes.back());
+  report.add({"memory10.growth_mb", megabytes.back() - megabytes.front(), "MB", note});
+  return {};
+}
+
 }  // namespace
 
 Status bench_detect(const BenchOptions& options, Report& report) {
@@ -162,7 +194,8 @@ Status bench_detect(const BenchOptions& options, Report& report) {
   }
   SPARING_RETURN_IF_ERROR(bench_accuracy(
       setting, options.quick ? "quick.frame384.ap" : "frame384.ap", "384x288", report));
-  return bench_overhead(setting, report);
+  SPARING_RETURN_IF_ERROR(bench_overhead(setting, report));
+  return options.quick ? Status() : bench_memory(setting, report);
 }
 
 }  // namespace sparing::bench

@@ -1,0 +1,69 @@
+// A process that runs the detector again and again does not grow.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "runtime.h"
+#include "sparing/io/source.h"
+#include "sparing/models/registry.h"
+#include "sparing/pipeline/detector.h"
+
+namespace sparing {
+namespace {
+
+constexpr double kMegabyte = 1e6;
+
+double resident_megabytes() {
+  long long pages = 0;
+  long long resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / kMegabyte;
+}
+
+class CountingSink : public ResultSink {
+ public:
+  Status write(const FrameResult& result) override {
+    detections += result.detections.size();
+    return {};
+  }
+  Status finish() override { return {}; }
+  std::string name() const override { return "counter"; }
+  std::size_t detections = 0;
+};
+
+TEST(Memory, IsFlatOverTenPasses) {
+  const char* sample = std::getenv("SPARING_SAMPLE");
+  if (sample == nullptr || access(sample, R_OK) != 0) GTEST_SKIP() << "no sample video";
+  auto context = cli::create_context({});
+  ASSERT_TRUE(context.ok()) << context.error().to_string();
+  auto model =
+      resolve_model("nanodet-g", default_model_paths(cli::share_dir()), *context);
+  if (!model.ok()) GTEST_SKIP() << model.error().to_string();
+  DetectOptions options;
+  options.size = "192x160";
+  double first = 0;
+  std::size_t detections = 0;
+  for (int pass = 0; pass < 10; ++pass) {
+    auto source = open_source(sample, {.decoder_threads = 1, .max_frames = 200, .stop = {}});
+    ASSERT_TRUE(source.ok()) << source.error().to_string();
+    auto detector = Detector::create(*context, *model, options);
+    ASSERT_TRUE(detector.ok()) << detector.error().to_string();
+    CountingSink sink;
+    ResultSink* sinks[] = {&sink};
+    const RunSummary summary = detector->run(**source, sinks);
+    ASSERT_FALSE(summary.error) << summary.error->to_string();
+    ASSERT_EQ(summary.frames, 200);
+    if (pass == 0) {
+      first = resident_megabytes();
+      detections = sink.detections;
+    }
+    EXPECT_EQ(sink.detections, detections);
+  }
+  EXPECT_GT(detections, 0u);
+  EXPECT_LT(resident_megabytes() - first, 5.0);
+}
+
+}  // namespace
+}  // namespace sparing
