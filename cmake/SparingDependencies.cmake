@@ -3,7 +3,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
 if(NOT OpenVINO_DIR)
-  file(GLOB sparing_openvino_dirs "${CMAKE_SOURCE_DIR}/.deps/openvino-*/openvino/cmake")
+  file(GLOB sparing_openvino_dirs "${PROJECT_SOURCE_DIR}/.deps/openvino-*/openvino/cmake")
   if(sparing_openvino_dirs)
     list(GET sparing_openvino_dirs -1 OpenVINO_DIR)
   endif()

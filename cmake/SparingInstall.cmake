@@ -11,7 +11,8 @@ install(DIRECTORY include/sparing DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/models
         FILES_MATCHING PATTERN "*.json" PATTERN "README.md")
 install(DIRECTORY tools/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/tools
-        FILES_MATCHING PATTERN "*.py" PATTERN "requirements.txt" PATTERN "*_test.py" EXCLUDE)
+        FILES_MATCHING PATTERN "*.py" PATTERN "requirements.txt" PATTERN "*_test.py" EXCLUDE
+        PATTERN "__pycache__" EXCLUDE)
 install(EXPORT SparingTargets NAMESPACE Sparing::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sparing)
 configure_package_config_file(cmake/SparingConfig.cmake.in

@@ -11,11 +11,11 @@ namespace sparing {
 
 // One ground-truth object.
 struct Annotation {
-  Box box;             // pixels of the image
-  int class_id = 0;    // index into the label list of the set
-  bool crowd = false;  // COCO's iscrowd: a region of uncounted objects; matches are ignored
-  bool ignore = false; // neither found nor missed counts (e.g. MOT's considered = 0)
-  double area = -1;    // COCO's area in pixels; -1: the box's own area
+  Box box;              // pixels of the image
+  int class_id = 0;     // index into the label list of the set
+  bool crowd = false;   // COCO's iscrowd: a region of uncounted objects; matches are ignored
+  bool ignore = false;  // neither found nor missed counts (e.g. MOT's considered = 0)
+  double area = -1;     // COCO's area in pixels; -1: the box's own area
 };
 
 // One image (or frame) of an evaluation. Images are paired by `image_id`.

@@ -26,7 +26,7 @@ namespace sparing {
 template <class Struct, class T>
 struct OptionField {
   std::string_view name;
-  T Struct::*member = nullptr;
+  T Struct::* member = nullptr;
   std::string_view help_text = "";
   std::string_view unit_text = "";
   double min = -std::numeric_limits<double>::infinity();
@@ -57,7 +57,7 @@ struct OptionField {
 };
 
 template <class Struct, class T>
-constexpr OptionField<Struct, T> option(std::string_view name, T Struct::*member) {
+constexpr OptionField<Struct, T> option(std::string_view name, T Struct::* member) {
   return {name, member};
 }
 

@@ -44,7 +44,15 @@ TEST(AlignedBuffer, ASizeThatCannotBeRoundedUpIsEmpty) {
   EXPECT_EQ(buffer.size(), 0u);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // AddressSanitizer ends the program instead
+// Sanitizers' allocators end the program instead.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SPARING_TEST_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SPARING_TEST_SANITIZED
+#endif
+#endif
+#ifndef SPARING_TEST_SANITIZED
 TEST(AlignedBuffer, ASizeBeyondMemoryIsEmpty) {
   // volatile: the compiler warns about such sizes when it sees them.
   volatile std::size_t size = std::numeric_limits<std::size_t>::max() / 4;
