@@ -85,8 +85,8 @@ class JsonlReader {
     if (labels_.size() <= id) labels_.resize(id + 1);
     if (!labels_[id].empty() && labels_[id] != label) {
       return record.error("label",
-                          "is " + in_quotes(label) + " where class " + std::to_string(id) + " was " +
-                              in_quotes(labels_[id]) + " before",
+                          "is " + in_quotes(label) + " where class " + std::to_string(id) +
+                              " was " + in_quotes(labels_[id]) + " before",
                           "give the output of one run");
     }
     labels_[id] = std::move(label);

@@ -49,6 +49,8 @@ class LogCapture {
 
   // "Invalid data found when processing input (moov atom not found)"
   std::string explain(int code) const;
+  // Whether FFmpeg reported any error since the capture began.
+  bool has_errors() const { return !first_.empty(); }
   void add(std::string_view message);
 
  private:

@@ -194,8 +194,9 @@ Result<SourceFrame> ImageSequence::decode(const fs::path& file) {
     return image_error(file, "it cannot be decoded: " + log.explain(code), "replace or remove it");
   }
   SourceFrame result;
-  result.damaged =
-      picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+  // The JPEG decoder fills what is missing of a cut file with grey, and says so in its log only.
+  result.damaged = picture->decode_error_flags != 0 ||
+                   (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0 || log.has_errors();
   if (result.damaged) ++damaged_;
   auto wrapped = wrapper_.wrap(std::move(picture), {});
   if (!wrapped.ok()) {

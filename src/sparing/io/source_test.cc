@@ -487,6 +487,21 @@ TEST(ImageSource, AppliesExifOrientation) {
   }
 }
 
+TEST(ImageSource, ACutJpegIsMarkedAsDamaged) {
+  const TestDirectory dir;
+  write_video(dir / "a.mjpeg", {.codec = "mjpeg", .format = AV_PIX_FMT_YUVJ420P, .times = {0}});
+  const std::string whole = testing::read_file(dir / "a.mjpeg");
+  write_file(dir / "1.jpg", whole);
+  write_file(dir / "2.jpg", whole.substr(0, whole.size() * 7 / 8));
+  auto source = open_source(dir.path().string());
+  ASSERT_TRUE(source.ok());
+  const Played played = play(**source);
+  ASSERT_EQ(played.frames.size(), 2u);
+  EXPECT_FALSE(played.frames[0].damaged);
+  EXPECT_TRUE(played.frames[1].damaged);
+  EXPECT_EQ((*source)->damaged_frames(), 1);
+}
+
 TEST(ImageSource, SizesAndTypesMayDiffer) {
   const TestDirectory dir;
   write_file(dir / "1.ppm", grey_ppm(1, 1, 10));
