@@ -10,9 +10,11 @@ install(TARGETS ${sparing_targets} EXPORT SparingTargets
 install(DIRECTORY include/sparing DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/models
         FILES_MATCHING PATTERN "*.json" PATTERN "README.md")
-install(DIRECTORY tools/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/tools
-        FILES_MATCHING PATTERN "*.py" PATTERN "requirements.txt" PATTERN "*_test.py" EXCLUDE
-        PATTERN "__pycache__" EXCLUDE)
+# Of tools/ what `sparing models get` runs; the rest is for development.
+install(FILES tools/get_model.py tools/tfjs_to_onnx.py tools/requirements.txt
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/tools)
+install(DIRECTORY tools/tfjs DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/tools
+        FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(EXPORT SparingTargets NAMESPACE Sparing::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sparing)
 configure_package_config_file(cmake/SparingConfig.cmake.in
