@@ -8,6 +8,7 @@
 
 #include <thread>
 
+#include "sparing/io/test_play.h"
 #include "sparing/io/test_video.h"
 
 namespace sparing {
@@ -15,47 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using ::testing::ElementsAre;
-using testing::grey_ppm;
 using ::testing::HasSubstr;
+using testing::play;
+using testing::Played;
 using testing::TestDirectory;
 using testing::TestVideo;
 using testing::write_file;
 using testing::write_video;
-
-struct Played {
-  std::vector<SourceFrame> frames;
-  std::optional<Error> error;  // how it ended
-};
-
-Played play(VideoSource& source) {
-  Played played;
-  while (true) {
-    auto frame = source.next();
-    if (!frame.ok()) {
-      played.error = frame.error();
-      // The same again, whoever asks once more.
-      auto again = source.next();
-      EXPECT_FALSE(again.ok());
-      if (!again.ok()) {
-        EXPECT_EQ(again.error().to_string(), played.error->to_string());
-      }
-      return played;
-    }
-    if (!frame->has_value()) {
-      auto again = source.next();
-      EXPECT_TRUE(again.ok() && !again->has_value());
-      return played;
-    }
-    played.frames.push_back(std::move(**frame));
-  }
-}
-
-Played play(const fs::path& file, const SourceOptions& options = {}) {
-  auto source = open_source(file.string(), options);
-  EXPECT_TRUE(source.ok()) << source.error().to_string();
-  return source.ok() ? play(**source) : Played{};
-}
 
 std::vector<std::int64_t> ticks_of(const Played& played) {
   std::vector<std::int64_t> ticks;
@@ -427,109 +394,6 @@ TEST(Source, CountsDamagedFramesAndGoesOn) {
   EXPECT_FALSE(played.error);
   EXPECT_GE(played.frames.size(), 9u);
   EXPECT_GE((*source)->damaged_frames(), 1);
-}
-
-TEST(ImageSource, DirectoriesAreInNaturalOrder) {
-  const TestDirectory dir;
-  for (const int i : {10, 9, 1, 2, 100}) {
-    write_file(dir / ("img" + std::to_string(i) + ".ppm"), grey_ppm(4, 4, i));
-  }
-  write_file(dir / ".hidden.ppm", grey_ppm(4, 4, 7));
-  write_file(dir / "readme.txt", "no image");
-  fs::create_directory(dir / "folder.png");
-  const auto check = [&](const Played& played) {
-    EXPECT_FALSE(played.error);
-    std::vector<int> values;
-    for (const SourceFrame& frame : played.frames) {
-      EXPECT_EQ(frame.index, std::int64_t(values.size()));
-      EXPECT_EQ(frame.frame.view().timestamp, (Timestamp{frame.index, {1, 25}}));
-      values.push_back(frame.frame.view().planes[0].data[0]);
-      EXPECT_EQ(frame.file, (dir / ("img" + std::to_string(values.back()) + ".ppm")).string());
-    }
-    EXPECT_THAT(values, ElementsAre(1, 2, 9, 10, 100));
-  };
-  check(play(dir.path()));
-  check(play(dir / "*.ppm"));
-  check(play(dir / "img*.pp[m]"));
-  EXPECT_EQ(play(dir / "img?.ppm").frames.size(), 3u);
-  EXPECT_EQ(play(dir / "img10.ppm").frames.size(), 1u);
-  EXPECT_EQ(play(dir.path(), {.max_frames = 2}).frames.size(), 2u);
-}
-
-TEST(ImageSource, AppliesExifOrientation) {
-  const TestDirectory dir;
-  write_video(dir / "a.mjpeg", {.codec = "mjpeg", .format = AV_PIX_FMT_YUVJ420P, .times = {0}});
-  const std::string plain = testing::read_file(dir / "a.mjpeg");
-  struct Case {
-    Rotation rotation;
-    bool flip;
-  };
-  constexpr Case kCases[] = {{Rotation::k0, false},   {Rotation::k0, true},
-                             {Rotation::k180, false}, {Rotation::k180, true},
-                             {Rotation::k90, true},   {Rotation::k90, false},
-                             {Rotation::k270, true},  {Rotation::k270, false}};
-  for (int value = 1; value <= 8; ++value) {
-    SCOPED_TRACE(value);
-    // A TIFF directory with one entry: orientation, a short.
-    std::string exif("Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0?\0\0\0\0\0\0\0", 32);
-    exif[24] = static_cast<char>(value);
-    std::string jpeg = plain;
-    jpeg.insert(2, std::string("\xFF\xE1\0\x22", 4) + exif);
-    write_file(dir / "b.jpg", jpeg);
-    const Played played = play(dir / "b.jpg");
-    ASSERT_EQ(played.frames.size(), 1u);
-    const VideoFrame& view = played.frames[0].frame.view();
-    EXPECT_EQ(view.rotation, kCases[value - 1].rotation);
-    EXPECT_EQ(view.flip, kCases[value - 1].flip);
-    EXPECT_EQ(view.format, PixelFormat::kI420);
-    EXPECT_EQ(view.color_space.range, ColorRange::kFull);
-    EXPECT_EQ(view.color_space.siting, ChromaSiting::kCenter);
-  }
-}
-
-TEST(ImageSource, ACutJpegIsMarkedAsDamaged) {
-  const TestDirectory dir;
-  write_video(dir / "a.mjpeg", {.codec = "mjpeg", .format = AV_PIX_FMT_YUVJ420P, .times = {0}});
-  const std::string whole = testing::read_file(dir / "a.mjpeg");
-  write_file(dir / "1.jpg", whole);
-  write_file(dir / "2.jpg", whole.substr(0, whole.size() * 7 / 8));
-  auto source = open_source(dir.path().string());
-  ASSERT_TRUE(source.ok());
-  const Played played = play(**source);
-  ASSERT_EQ(played.frames.size(), 2u);
-  EXPECT_FALSE(played.frames[0].damaged);
-  EXPECT_TRUE(played.frames[1].damaged);
-  EXPECT_EQ((*source)->damaged_frames(), 1);
-}
-
-TEST(ImageSource, SizesAndTypesMayDiffer) {
-  const TestDirectory dir;
-  write_file(dir / "1.ppm", grey_ppm(1, 1, 10));
-  write_file(dir / "2.pgm", "P5\n3 5\n255\n" + std::string(15, '\x20'));
-  write_file(dir / "3.ppm", grey_ppm(7, 3, 30));
-  const Played played = play(dir.path());
-  ASSERT_EQ(played.frames.size(), 3u);
-  EXPECT_EQ(display_size(played.frames[0].frame.view()), (Size{1, 1}));
-  EXPECT_EQ(played.frames[1].frame.view().format, PixelFormat::kGray8);
-  EXPECT_EQ(display_size(played.frames[1].frame.view()), (Size{3, 5}));
-  EXPECT_EQ(played.frames[1].frame.view().planes[0].data[0], 0x20);
-  EXPECT_EQ(played.frames[2].frame.view().planes[0].data[0], 30);
-}
-
-TEST(ImageSource, ABrokenImageIsAnErrorWithItsName) {
-  const TestDirectory dir;
-  write_file(dir / "1.ppm", grey_ppm(4, 4, 1));
-  write_file(dir / "2.jpg", "\xFF\xD8\xFF\xE0 not really");
-  write_file(dir / "3.ppm", grey_ppm(4, 4, 3));
-  const Played played = play(dir.path());
-  EXPECT_EQ(played.frames.size(), 1u);
-  ASSERT_TRUE(played.error);
-  EXPECT_EQ(played.error->code, ErrorCode::kInput);
-  EXPECT_THAT(played.error->to_string(), HasSubstr((dir / "2.jpg").string()));
-  write_file(dir / "2.jpg", "text under a false name");
-  EXPECT_THAT(play(dir.path()).error->to_string(), HasSubstr("not an image"));
-  write_file(dir / "2.jpg", "");
-  EXPECT_THAT(play(dir.path()).error->to_string(), HasSubstr("it is empty"));
 }
 
 TEST(Source, ReadsTheSampleVideoWhenItIsThere) {
