@@ -56,10 +56,8 @@ struct Setting {
   Model model;
 };
 
-Result<RunSummary> run_detector(Setting& setting, const DetectOptions& detect, ResultSink& sink,
-                                std::int64_t max_frames) {
-  SPARING_ASSIGN_OR_RETURN(Detector detector,
-                           Detector::create(setting.context, setting.model, detect));
+Result<RunSummary> run_once(Setting& setting, Detector& detector, ResultSink& sink,
+                            std::int64_t max_frames) {
   SourceOptions source_options;
   source_options.max_frames = max_frames;
   SPARING_ASSIGN_OR_RETURN(auto source,
@@ -68,6 +66,13 @@ Result<RunSummary> run_detector(Setting& setting, const DetectOptions& detect, R
   RunSummary summary = detector.run(*source, sinks);
   if (summary.error) return *summary.error;
   return summary;
+}
+
+Result<RunSummary> run_detector(Setting& setting, const DetectOptions& detect, ResultSink& sink,
+                                std::int64_t max_frames) {
+  SPARING_ASSIGN_OR_RETURN(Detector detector,
+                           Detector::create(setting.context, setting.model, detect));
+  return run_once(setting, detector, sink, max_frames);
 }
 
 // VOC AP@0.5 of persons over all frames, with the network at `size`.
@@ -95,7 +100,8 @@ Status bench_accuracy(Setting& setting, const std::string& id, const std::string
   return {};
 }
 
-// Seconds that the engine alone needs for `frames` runs of the network, as many in flight as streams.
+// Seconds that the engine alone needs for `frames` runs of the network, as many in flight as
+// streams.
 Result<double> inference_alone(Setting& setting, const Graph& graph, Size size,
                                std::int64_t frames) {
   Context& context = setting.context;
@@ -124,8 +130,7 @@ Result<double> inference_alone(Setting& setting, const Graph& graph, Size size,
     if (frame >= static_cast<std::int64_t>(slots.size())) {
       SPARING_RETURN_IF_ERROR(slot.completion.wait());
     }
-    SPARING_ASSIGN_OR_RETURN(slot.completion,
-                             context.dispatch(graph, slot.inputs, slot.outputs));
+    SPARING_ASSIGN_OR_RETURN(slot.completion, context.dispatch(graph, slot.inputs, slot.outputs));
   }
   for (Slot& slot : slots) SPARING_RETURN_IF_ERROR(slot.completion.wait());
   return seconds_since(start);
@@ -138,13 +143,14 @@ Status bench_overhead(Setting& setting, Report& report) {
   DetectOptions detect;
   detect.size = "768x576";
   SPARING_ASSIGN_OR_RETURN(const Graph graph, setting.context.load_graph(setting.model.file));
-  const fs::path file = fs::temp_directory_path() /
-                        ("sparing-bench-" + std::to_string(::getpid()) + ".jsonl");
+  const fs::path file =
+      fs::temp_directory_path() / ("sparing-bench-" + std::to_string(::getpid()) + ".jsonl");
   std::vector<double> ratios;
   std::vector<double> run_ms;
   std::vector<double> alone_ms;
   for (int pair = 0; pair < pairs; ++pair) {
-    SPARING_ASSIGN_OR_RETURN(auto sink, open_sink(file, {{}, setting.model.manifest.labels, "", ""}));
+    SPARING_ASSIGN_OR_RETURN(auto sink,
+                             open_sink(file, {{}, setting.model.manifest.labels, "", ""}));
     SPARING_ASSIGN_OR_RETURN(const RunSummary summary,
                              run_detector(setting, detect, *sink, setting.options.quick ? 200 : 0));
     std::error_code error;
@@ -165,20 +171,25 @@ Status bench_overhead(Setting& setting, Report& report) {
   return {};
 }
 
-// Growth of the resident memory from the end of the first pass to the end of the tenth.
+// Ten passes of one detector: how far the resident memory after a later pass exceeds that after the
+// first, at most.
 Status bench_memory(Setting& setting, Report& report) {
   DetectOptions detect;
   detect.size = "384x288";
+  SPARING_ASSIGN_OR_RETURN(Detector detector,
+                           Detector::create(setting.context, setting.model, detect));
   std::vector<double> megabytes;
   for (int pass = 0; pass < 10; ++pass) {
     NullSink sink;
-    SPARING_ASSIGN_OR_RETURN(const RunSummary summary, run_detector(setting, detect, sink, 0));
+    SPARING_ASSIGN_OR_RETURN(const RunSummary summary, run_once(setting, detector, sink, 0));
     megabytes.push_back(resident_megabytes());
   }
   char note[120];
-  std::snprintf(note, sizeof note, "10 passes at 384x288; %.1f MB after the first, %.1f at the end",
-                megabytes.front(), megabytes.back());
-  report.add({"memory10.growth_mb", megabytes.back() - megabytes.front(), "MB", note});
+  const double most = *std::max_element(megabytes.begin() + 1, megabytes.end());
+  std::snprintf(note, sizeof note,
+                "10 passes at 384x288; %.1f MB after the first, then at most %.1f, %.1f at the end",
+                megabytes.front(), most, megabytes.back());
+  report.add({"memory10.growth_mb", most - megabytes.front(), "MB", note});
   return {};
 }
 

@@ -27,12 +27,9 @@ std::string cpu_model() {
 }
 
 Json machine() {
-  return {{"cpu", cpu_model()},
-          {"cores", available_cores()},
-          {"simd", import_simd_target()},
-          {"openvino", openvino_version()},
-          {"compiler", __VERSION__},
-          {"sparing", version()}};
+  return {{"cpu", cpu_model()},           {"cores", available_cores()},
+          {"simd", import_simd_target()}, {"openvino", openvino_version()},
+          {"compiler", __VERSION__},      {"sparing", version()}};
 }
 
 }  // namespace
@@ -55,10 +52,8 @@ Status Report::write_json(const std::filesystem::path& file) const {
   json["machine"] = machine();
   json["figures"] = Json::array();
   for (const Figure& figure : figures_) {
-    json["figures"].push_back({{"id", figure.id},
-                               {"value", figure.value},
-                               {"unit", figure.unit},
-                               {"note", figure.note}});
+    json["figures"].push_back(
+        {{"id", figure.id}, {"value", figure.value}, {"unit", figure.unit}, {"note", figure.note}});
   }
   json["skipped"] = Json::array();
   for (const Skipped& skipped : skipped_) {

@@ -28,7 +28,8 @@ int report_error(const Error& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Measures Sparing, and its peers in the same run where there are any.", "sparing-bench");
+  CLI::App app("Measures Sparing, and its peers in the same run where there are any.",
+               "sparing-bench");
   app.require_subcommand(1);
   BenchOptions options;
   options.video = cli::share_dir() / ".deps" / "samples" / "vtest.avi";
@@ -36,7 +37,8 @@ int run(int argc, char** argv) {
   const Benchmark* chosen = nullptr;
   for (const Benchmark& benchmark : kBenchmarks) {
     CLI::App* command = app.add_subcommand(benchmark.name, benchmark.description);
-    command->add_option("--data", options.data, "folder of the test material")->capture_default_str();
+    command->add_option("--data", options.data, "folder of the test material")
+        ->capture_default_str();
     command->add_option("--video", options.video, "the sample video")->capture_default_str();
     command->add_option("--model", options.model, "the model to measure")->capture_default_str();
     command->add_option("--json", json, "write the figures into this file, too");
@@ -50,7 +52,8 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? cli::kExitOk : cli::kExitUsage;
   }
   Report report;
-  if (Status status = chosen->run(options, report); !status.ok()) return report_error(status.error());
+  if (Status status = chosen->run(options, report); !status.ok())
+    return report_error(status.error());
   if (json.empty()) return cli::kExitOk;
   const Status written = report.write_json(json);
   return written.ok() ? cli::kExitOk : report_error(written.error());

@@ -123,10 +123,12 @@ int DetectCommand::finish(const RunDescription& description, const RunSummary& s
     return code;
   }
   if (summary.interrupted) {
-    std::fprintf(stderr, "sparing: interrupted after %lld frames, at %s of '%s'; outputs are complete up to there\n",
-                 static_cast<long long>(summary.frames),
-                 clock_text(summary.last_time ? summary.last_time->seconds() : 0).c_str(),
-                 description.input.c_str());
+    std::fprintf(
+        stderr,
+        "sparing: interrupted after %lld frames, at %s of '%s'; outputs are complete up to there\n",
+        static_cast<long long>(summary.frames),
+        clock_text(summary.last_time ? summary.last_time->seconds() : 0).c_str(),
+        description.input.c_str());
     return kExitInterrupted;
   }
   return kExitOk;
@@ -202,9 +204,10 @@ void add_detect_command(CLI::App& parent, Command& run) {
   for (const SinkFormat& format : sink_formats()) {
     formats += (formats.empty() ? "" : ", ") + std::string(format.name);
   }
-  app->add_option("-o,--out", command->outputs,
-                  "where the boxes go; may be given several times; - is standard output; the format "
-                  "follows from the ending (.jsonl .json .txt .mp4)")
+  app->add_option(
+         "-o,--out", command->outputs,
+         "where the boxes go; may be given several times; - is standard output; the format "
+         "follows from the ending (.jsonl .json .txt .mp4)")
       ->allow_extra_args(false);
   app->add_option("--format", command->format, "format of --out instead of by ending: " + formats);
   app->add_option("--render", command->render, "a video (mp4) with the boxes drawn in");

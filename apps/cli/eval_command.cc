@@ -77,12 +77,15 @@ void print_table(const Evaluation& result, const EvaluationOptions& options, lon
               number(result.ap50_voc).c_str(), number(result.ap50_coco).c_str(),
               number(result.ap_coco).c_str(), number(result.precision).c_str(),
               number(result.recall).c_str(), number(result.f1).c_str());
-  std::printf("\n%lld images. AP50voc: area under the precision envelope at IoU 0.5 (VOC 2010); "
-              "AP50coco: the same at 101 recalls;\nAPcoco: mean over IoU 0.50 to 0.95. prec, recall "
-              "and F1: detections of confidence %.2f or more, IoU %.2f.\n",
-              result.images, options.confidence, options.iou);
+  std::printf(
+      "\n%lld images. AP50voc: area under the precision envelope at IoU 0.5 (VOC 2010); "
+      "AP50coco: the same at 101 recalls;\nAPcoco: mean over IoU 0.50 to 0.95. prec, recall "
+      "and F1: detections of confidence %.2f or more, IoU %.2f.\n",
+      result.images, options.confidence, options.iou);
   if (removed > 0) {
-    std::printf("%lld detections of classes that the ground truth has no object of (or --classes does not name) were left out.\n", removed);
+    std::printf(
+        "%lld detections of classes that the ground truth has no object of (or --classes does not name) were left out.\n",
+        removed);
   }
 }
 
@@ -134,7 +137,8 @@ int EvalCommand::run() {
     const auto it = std::find(truth->labels.begin(), truth->labels.end(), name);
     if (it == truth->labels.end()) {
       return report({ErrorCode::kInvalidArgument, "--classes",
-                     "the ground truth has no class '" + name + "'", "check its labels, or --labels"});
+                     "the ground truth has no class '" + name + "'",
+                     "check its labels, or --labels"});
     }
     evaluation.classes.push_back(static_cast<int>(it - truth->labels.begin()));
   }
@@ -159,13 +163,16 @@ void add_eval_command(CLI::App& parent, Command& run) {
   app->add_option("detections", command->detections,
                   "JSON Lines, COCO results or MOT text, as `sparing detect` writes them")
       ->required();
-  app->add_option("--gt", command->ground_truth, "ground truth: MOT gt.txt, COCO instances, YOLO folder")
+  app->add_option("--gt", command->ground_truth,
+                  "ground truth: MOT gt.txt, COCO instances, YOLO folder")
       ->required();
-  app->add_option("--gt-format", command->reading.format, "mot, coco or yolo (default: from the content)");
+  app->add_option("--gt-format", command->reading.format,
+                  "mot, coco or yolo (default: from the content)");
   app->add_option("--labels", command->reading.labels,
                   "class names of a MOT or YOLO ground truth, in the order of its ids")
       ->delimiter(',');
-  app->add_option("--image-size", command->image_size, "size of the pictures, for YOLO's relative boxes")
+  app->add_option("--image-size", command->image_size,
+                  "size of the pictures, for YOLO's relative boxes")
       ->type_name("WxH");
   app->add_option("--classes", command->classes, "evaluate these classes only")->delimiter(',');
   add_flags(*app, command->evaluation);

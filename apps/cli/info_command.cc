@@ -37,7 +37,9 @@ int print_info(bool as_json) {
         {{"name", device.name}, {"full_name", device.full_name}, {"precisions", precisions}});
   }
   if (as_json) {
-    std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    std::printf(
+        "%s\n",
+        json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
     return kExitOk;
   }
   for (const auto& [key, value] : json.items()) {
@@ -47,7 +49,8 @@ int print_info(bool as_json) {
   }
   for (const auto& device : json["devices"]) {
     std::string precisions;
-    for (const auto& precision : device["precisions"]) precisions += " " + precision.get<std::string>();
+    for (const auto& precision : device["precisions"])
+      precisions += " " + precision.get<std::string>();
     std::printf("device     %s: %s,%s\n", device["name"].get<std::string>().c_str(),
                 device["full_name"].get<std::string>().c_str(), precisions.c_str());
   }

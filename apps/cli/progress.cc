@@ -11,7 +11,8 @@ std::string clock_text(double seconds) {
   const auto whole = static_cast<long long>(seconds + 0.5);
   char text[48];
   if (whole >= 3600) {
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60,
+                  whole % 60);
   } else {
     std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
   }
@@ -27,9 +28,10 @@ void ProgressLine::update(const Progress& progress) {
   std::string line = std::to_string(progress.frames);
   if (progress.total_frames && *progress.total_frames >= progress.frames) {
     const auto left = static_cast<double>(*progress.total_frames - progress.frames);
-    line += " of " + std::to_string(*progress.total_frames) + " frames, " +
-            std::to_string(100 * progress.frames / std::max<std::int64_t>(*progress.total_frames, 1)) +
-            " %, " + clock_text(left / std::max(fps, 1e-9)) + " left";
+    line +=
+        " of " + std::to_string(*progress.total_frames) + " frames, " +
+        std::to_string(100 * progress.frames / std::max<std::int64_t>(*progress.total_frames, 1)) +
+        " %, " + clock_text(left / std::max(fps, 1e-9)) + " left";
   } else {
     line += " frames";
   }

@@ -9,8 +9,8 @@
 namespace sparing::cli {
 
 std::stop_token stop_on_signals() {
-  // std::stop_source may not be used in a signal handler, so one thread waits for the signals that all
-  // others (made after this call) have blocked.
+  // std::stop_source may not be used in a signal handler, so one thread waits for the signals that
+  // all others (made after this call) have blocked.
   static const std::stop_token token = [] {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

@@ -6,7 +6,8 @@
 namespace sparing::cli {
 
 // From the first call on, SIGINT and SIGTERM request a stop; a second one ends the process at
-// once. SIGPIPE and SIGXFSZ are ignored, so that a closed pipe and a file-size limit are output errors.
+// once. SIGPIPE and SIGXFSZ are ignored, so that a closed pipe and a file-size limit are output
+// errors.
 std::stop_token stop_on_signals();
 
 }  // namespace sparing::cli

@@ -34,7 +34,8 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
           "\n\n";
   text += "stage               total s   ms/frame        p50        p95        max\n";
   for (const StageStatistics& stage : summary.stages) {
-    const double mean = stage.count > 0 ? stage.total_seconds / static_cast<double>(stage.count) : 0;
+    const double mean =
+        stage.count > 0 ? stage.total_seconds / static_cast<double>(stage.count) : 0;
     append(text, "%-16s %10.2f %10.3f %10.3f %10.3f %10.3f\n", stage.name.c_str(),
            stage.total_seconds, mean * 1e3, stage.p50_seconds * 1e3, stage.p95_seconds * 1e3,
            stage.max_seconds * 1e3);
@@ -44,7 +45,8 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
     append(text, "%lld damaged frames\n", static_cast<long long>(summary.damaged_frames));
   }
   for (const DropCount& drop : summary.dropped_frames) {
-    append(text, "dropped %lld frames: %s\n", static_cast<long long>(drop.count), drop.reason.c_str());
+    append(text, "dropped %lld frames: %s\n", static_cast<long long>(drop.count),
+           drop.reason.c_str());
   }
   for (const DropCount& drop : summary.dropped_detections) {
     append(text, "dropped %lld detections: %s\n", static_cast<long long>(drop.count),
@@ -60,7 +62,8 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
 std::string summary_json(const RunDescription& run, const RunSummary& summary) {
   const auto drops = [](const std::vector<DropCount>& counts) {
     Json list = Json::array();
-    for (const DropCount& drop : counts) list.push_back({{"reason", drop.reason}, {"count", drop.count}});
+    for (const DropCount& drop : counts)
+      list.push_back({{"reason", drop.reason}, {"count", drop.count}});
     return list;
   };
   Json json;
@@ -87,7 +90,8 @@ std::string summary_json(const RunDescription& run, const RunSummary& summary) {
   json["damaged_frames"] = summary.damaged_frames;
   json["dropped_frames"] = drops(summary.dropped_frames);
   json["dropped_detections"] = drops(summary.dropped_detections);
-  json["last_time_seconds"] = summary.last_time ? Json(summary.last_time->seconds()) : Json(nullptr);
+  json["last_time_seconds"] =
+      summary.last_time ? Json(summary.last_time->seconds()) : Json(nullptr);
   json["interrupted"] = summary.interrupted;
   json["error"] = summary.error ? Json(summary.error->to_string()) : Json(nullptr);
   json["outputs"] = run.outputs;

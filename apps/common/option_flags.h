@@ -10,7 +10,8 @@
 
 namespace sparing::cli {
 
-// Ranges and choices are checked by validate_options, so that a library user reads the same message.
+// Ranges and choices are checked by validate_options, so that a library user reads the same
+// message.
 template <class Struct>
 void add_flags(CLI::App& app, Struct& options) {
   for_each_option(options, [&](const auto& field, auto& value) {

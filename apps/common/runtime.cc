@@ -55,7 +55,8 @@ fs::path user_cache_dir() {
 }
 
 fs::path share_dir() {
-  if (const char* set = std::getenv("SPARING_SHARE_DIR"); set != nullptr && *set != '\0') return set;
+  if (const char* set = std::getenv("SPARING_SHARE_DIR"); set != nullptr && *set != '\0')
+    return set;
   std::error_code error;
   const fs::path binary = fs::read_symlink("/proc/self/exe", error);
   if (!error) {
@@ -79,7 +80,8 @@ Result<ContextOptions> context_options(const RuntimeOptions& options) {
     }
     result.cores.push_back(core);
   }
-  const int cores = result.cores.empty() ? available_cores() : static_cast<int>(result.cores.size());
+  const int cores =
+      result.cores.empty() ? available_cores() : static_cast<int>(result.cores.size());
   result.threads = options.threads > 0 ? options.threads : cores;
   result.streams = options.streams > 0 ? options.streams : result.threads;
   if (result.streams > result.threads) {

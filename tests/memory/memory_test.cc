@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
 #include "runtime.h"
 #include "sparing/io/source.h"
@@ -38,31 +40,33 @@ TEST(Memory, IsFlatOverTenPasses) {
   if (sample == nullptr || access(sample, R_OK) != 0) GTEST_SKIP() << "no sample video";
   auto context = cli::create_context({});
   ASSERT_TRUE(context.ok()) << context.error().to_string();
-  auto model =
-      resolve_model("nanodet-g", default_model_paths(cli::share_dir()), *context);
+  auto model = resolve_model("nanodet-g", default_model_paths(cli::share_dir()), *context);
   if (!model.ok()) GTEST_SKIP() << model.error().to_string();
   DetectOptions options;
   options.size = "192x160";
-  double first = 0;
+  auto detector = Detector::create(*context, *model, options);
+  ASSERT_TRUE(detector.ok()) << detector.error().to_string();
+  std::vector<double> megabytes;
   std::size_t detections = 0;
   for (int pass = 0; pass < 10; ++pass) {
     auto source = open_source(sample, {.decoder_threads = 1, .max_frames = 200, .stop = {}});
     ASSERT_TRUE(source.ok()) << source.error().to_string();
-    auto detector = Detector::create(*context, *model, options);
-    ASSERT_TRUE(detector.ok()) << detector.error().to_string();
     CountingSink sink;
     ResultSink* sinks[] = {&sink};
     const RunSummary summary = detector->run(**source, sinks);
     ASSERT_FALSE(summary.error) << summary.error->to_string();
     ASSERT_EQ(summary.frames, 200);
-    if (pass == 0) {
-      first = resident_megabytes();
-      detections = sink.detections;
-    }
+    if (pass == 0) detections = sink.detections;
     EXPECT_EQ(sink.detections, detections);
+    megabytes.push_back(resident_megabytes());
   }
   EXPECT_GT(detections, 0u);
-  EXPECT_LT(resident_megabytes() - first, 5.0);
+  // What the allocator happens to hold at the end of a pass goes up and down by some megabytes;
+  // a leak raises the least of three passes, too.
+  const auto least = [&](int begin) {
+    return *std::min_element(megabytes.begin() + begin, megabytes.begin() + begin + 3);
+  };
+  EXPECT_LT(least(7) - least(0), 5.0);
 }
 
 }  // namespace

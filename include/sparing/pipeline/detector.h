@@ -35,7 +35,8 @@ struct DetectOptions {
             .help("least confidence of a detection (default: the model's)")
             .range(-1, 1),
         option("iou", &DetectOptions::iou)
-            .help("overlap (IoU) above which the lesser of two boxes is dropped (default: the model's)")
+            .help(
+                "overlap (IoU) above which the lesser of two boxes is dropped (default: the model's)")
             .range(-1, 1),
         option("class-agnostic", &DetectOptions::class_agnostic)
             .help("let boxes of different classes suppress each other, too"),
@@ -67,16 +68,16 @@ struct DropCount {
 
 // What a run did, whole or not.
 struct RunSummary {
-  std::int64_t frames = 0;      // written to every sink
+  std::int64_t frames = 0;  // written to every sink
   std::int64_t detections = 0;
   double wall_seconds = 0;
-  Size input_size;              // of the network, for the last frame
+  Size input_size;  // of the network, for the last frame
   std::vector<StageStatistics> stages;
-  std::vector<DropCount> dropped_frames;      // reasons with a count above 0
+  std::vector<DropCount> dropped_frames;  // reasons with a count above 0
   std::vector<DropCount> dropped_detections;
-  std::int64_t damaged_frames = 0;            // decoded with errors, used all the same
-  std::optional<Timestamp> last_time;         // of the last frame written
-  bool interrupted = false;                   // the stop token ended it
+  std::int64_t damaged_frames = 0;     // decoded with errors, used all the same
+  std::optional<Timestamp> last_time;  // of the last frame written
+  bool interrupted = false;            // the stop token ended it
   std::optional<Error> error;  // what ended the run early; results before it are in the sinks
 };
 
@@ -88,11 +89,11 @@ struct Progress {
 };
 
 struct RunControl {
-  std::stop_token stop;                            // ends the run after the frames in flight
+  std::stop_token stop;                              // ends the run after the frames in flight
   std::function<void(const Progress&)> on_progress;  // after each frame, from the output thread
-  // Each input tensor as the network sees it ([1,C,H,W] or [1,H,W,C] float32), before post-processing;
-  // from the post-processing thread, in order. The data are valid during the call only. An error
-  // ends the run.
+  // Each input tensor as the network sees it ([1,C,H,W] or [1,H,W,C] float32), before
+  // post-processing; from the post-processing thread, in order. The data are valid during the call
+  // only. An error ends the run.
   std::function<Status(std::int64_t frame, std::span<const std::int64_t> shape,
                        std::span<const float> data)>
       on_input;
@@ -117,9 +118,9 @@ class Detector {
   // One frame, synchronously. Boxes are in display coordinates, clipped to the frame, best first.
   Result<std::vector<Detection>> detect(const VideoFrame& frame);
 
-  // Every frame of the source, in order, into every sink; then finishes the sinks, also after an error
-  // or an interrupt, so that what was computed is kept. Memory is bounded: a handful of frames
-  // are in flight.
+  // Every frame of the source, in order, into every sink; then finishes the sinks, also after an
+  // error or an interrupt, so that what was computed is kept. Memory is bounded: a handful of
+  // frames are in flight.
   RunSummary run(VideoSource& source, std::span<ResultSink* const> sinks,
                  const RunControl& control = {});
 

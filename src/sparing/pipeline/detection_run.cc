@@ -134,8 +134,8 @@ Result<FrameResult> DetectionRun::read_one(InFlight& item) {
   const Size display = display_size(item.frame.frame.view());
   FrameResult result;
   SPARING_ASSIGN_OR_RETURN(result.detections, timed(read_time_, [&] {
-    return job_.read(*item.slot, item.to_display, display, counts_);
-  }));
+                             return job_.read(*item.slot, item.to_display, display, counts_);
+                           }));
   result.source = std::move(item.frame);
   return result;
 }
@@ -168,8 +168,8 @@ void DetectionRun::write_results() {
     detections_done_ += static_cast<std::int64_t>(result->detections.size());
     last_time_ = result->source.frame.view().timestamp;
     if (control_.on_progress) {
-      control_.on_progress({frames_done_, detections_done_, source_.info().frame_count,
-                            seconds_since(start_)});
+      control_.on_progress(
+          {frames_done_, detections_done_, source_.info().frame_count, seconds_since(start_)});
     }
   }
 }

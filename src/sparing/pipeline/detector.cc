@@ -1,8 +1,8 @@
 #include "sparing/pipeline/detector.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <utility>
 
 #include "sparing/pipeline/detection_run.h"
@@ -54,7 +54,8 @@ void note_fixed_size(const GraphOperand& operand, ModelInput& input) {
 }  // namespace
 
 Result<Size> parse_size(std::string_view text) {
-  const Error error{ErrorCode::kInvalidArgument, "--size", "'" + std::string(text) + "' is not a size",
+  const Error error{ErrorCode::kInvalidArgument, "--size",
+                    "'" + std::string(text) + "' is not a size",
                     "give WIDTHxHEIGHT in pixels, e.g. 768x576"};
   const std::size_t cross = text.find_first_of("xX");
   if (cross == std::string_view::npos) return error;
@@ -81,7 +82,8 @@ Result<Detector> Detector::create(Context context, const Model& model,
   impl->context = std::move(context);
   impl->manifest = model.manifest;
   impl->options = options;
-  SPARING_ASSIGN_OR_RETURN(impl->class_wanted, wanted_classes(options.classes, model.manifest.labels));
+  SPARING_ASSIGN_OR_RETURN(impl->class_wanted,
+                           wanted_classes(options.classes, model.manifest.labels));
   SPARING_ASSIGN_OR_RETURN(impl->graph, impl->context.load_graph(model.file));
   SPARING_RETURN_IF_ERROR(check_graph(impl->manifest, impl->graph));
   const GraphOperand& input = impl->graph.inputs()[0];
@@ -97,7 +99,8 @@ Result<Detector> Detector::create(Context context, const Model& model,
       static_cast<float>(options.score >= 0 ? options.score : impl->manifest.score_threshold);
   impl->nms.iou_threshold =
       static_cast<float>(options.iou >= 0 ? options.iou : impl->manifest.iou_threshold);
-  impl->nms.class_agnostic = options.class_agnostic || model.manifest.nms == NmsMode::kClassAgnostic;
+  impl->nms.class_agnostic =
+      options.class_agnostic || model.manifest.nms == NmsMode::kClassAgnostic;
   impl->nms.max_detections = model.manifest.max_detections;
   return Detector(std::move(impl));
 }

@@ -32,7 +32,8 @@ SharedFrame draw_frame(std::int64_t index, Size size) {
   for (int y = 0; y < size.height; ++y) {
     std::uint8_t* row = mutable_plane(frame, 0) + y * view.planes[0].stride;
     for (int x = 0; x < size.width; ++x) {
-      const bool inside = x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
+      const bool inside =
+          x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
       row[x] = inside ? 235 : 16;
     }
   }
@@ -47,7 +48,9 @@ SharedFrame draw_frame(std::int64_t index, Size size) {
 
 class DrawnSource : public VideoSource {
  public:
-  DrawnSource(std::int64_t frames, Size size) : frames_(frames), sizes_{size} { info_.name = "drawn"; }
+  DrawnSource(std::int64_t frames, Size size) : frames_(frames), sizes_{size} {
+    info_.name = "drawn";
+  }
 
   const SourceInfo& info() const override { return info_; }
   std::int64_t damaged_frames() const override { return 0; }
@@ -102,8 +105,8 @@ class RecordingSink : public ResultSink {
   int finished = 0;
 };
 
-// Bounding box of the pixels above 128 in a [1,3,H,W] tensor, as row 0; row 1 is a worse box of another
-// class at the same place; row 2 is far outside; row 3 is not a number.
+// Bounding box of the pixels above 128 in a [1,3,H,W] tensor, as row 0; row 1 is a worse box of
+// another class at the same place; row 2 is far outside; row 3 is not a number.
 Status find_bright(const FakeTensor& input, const FakeTensor& output) {
   const auto height = static_cast<int>(input.shape[2]);
   const auto width = static_cast<int>(input.shape[3]);

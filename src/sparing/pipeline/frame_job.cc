@@ -39,8 +39,9 @@ Result<std::span<const float>> as_floats(const Tensor& tensor, std::span<const s
 }
 
 // Visits all tensors at once: visit_tensor lends its bytes during its own call only.
-Status visit_all(Context& context, NamedTensors::const_iterator it, NamedTensors::const_iterator end,
-                 std::vector<HeadTensor>& views, const std::function<Status()>& visit) {
+Status visit_all(Context& context, NamedTensors::const_iterator it,
+                 NamedTensors::const_iterator end, std::vector<HeadTensor>& views,
+                 const std::function<Status()>& visit) {
   if (it == end) return visit();
   Status inner;
   std::vector<float> storage;
@@ -92,8 +93,8 @@ Status Detector::Impl::prepare(FrameSlot& slot, Size size) {
 
 Result<Affine> Detector::Impl::import(const VideoFrame& frame, FrameSlot& slot) {
   SPARING_RETURN_IF_ERROR(validate(frame));
-  SPARING_ASSIGN_OR_RETURN(const Size size,
-                           sparing::input_size(manifest.input, display_size(frame), requested_size));
+  SPARING_ASSIGN_OR_RETURN(
+      const Size size, sparing::input_size(manifest.input, display_size(frame), requested_size));
   SPARING_RETURN_IF_ERROR(prepare(slot, size));
   VideoFrameImport source;
   source.frame = frame;

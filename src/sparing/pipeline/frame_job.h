@@ -47,8 +47,8 @@ struct Detector::Impl {
   // Step 2.
   Result<Completion> dispatch(const FrameSlot& slot);
   // Step 3: waits for the outputs; detections in display coordinates.
-  Result<std::vector<Detection>> read(const FrameSlot& slot, const Affine& to_display,
-                                      Size display, DetectionCounts& counts);
+  Result<std::vector<Detection>> read(const FrameSlot& slot, const Affine& to_display, Size display,
+                                      DetectionCounts& counts);
 
  private:
   Status prepare(FrameSlot& slot, Size size);
