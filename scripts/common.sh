@@ -5,6 +5,7 @@ set -euo pipefail
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 DEPS=${SPARING_DEPS_DIR:-$ROOT/.deps}
 [[ $DEPS == /* ]] || DEPS=$PWD/$DEPS
+export SPARING_DEPS_DIR=$DEPS
 
 # pinned_version FILE: the version in the first "name==version" line of scripts/pins/FILE.txt.
 pinned_version() {
@@ -51,11 +52,12 @@ npm_client() {
   fi
 }
 
-# The environment in which the built programs fetch and convert models.
+# The environment in which the built programs fetch and convert models, and tests find the sample.
 export_tool_environment() {
   SPARING_PYTHON=${SPARING_PYTHON:-$VENV/bin/python3}
   SPARING_NPM=${SPARING_NPM:-$(npm_client)}
-  export SPARING_PYTHON SPARING_NPM
+  SPARING_SAMPLE=${SPARING_SAMPLE:-$SAMPLE_VIDEO}
+  export SPARING_PYTHON SPARING_NPM SPARING_SAMPLE
 }
 
 # build_preset PRESET EXIT_CODE TARGETS [CMAKE_ARGUMENTS...]: configures and builds. TARGETS is a

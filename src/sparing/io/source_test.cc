@@ -397,8 +397,8 @@ TEST(Source, CountsDamagedFramesAndGoesOn) {
 }
 
 TEST(Source, ReadsTheSampleVideoWhenItIsThere) {
-  const char* sample = std::getenv("SPARING_SAMPLE_VIDEO");
-  if (sample == nullptr) GTEST_SKIP() << "set SPARING_SAMPLE_VIDEO to vtest.avi";
+  const char* sample = std::getenv("SPARING_SAMPLE");
+  if (sample == nullptr) GTEST_SKIP() << "set SPARING_SAMPLE to vtest.avi";
   const Played played = play(sample);
   EXPECT_EQ(played.frames.size(), 795u);
   EXPECT_FALSE(played.error);
