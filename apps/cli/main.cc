@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "exit_codes.h"
+#include "runtime.h"
 #include "sparing/base/version.h"
 
 namespace sparing::cli {
@@ -59,6 +60,7 @@ int report(const Error& error) {
 }  // namespace sparing::cli
 
 int main(int argc, char** argv) {
+  sparing::cli::keep_memory_flat();
   try {
     return sparing::cli::run(argc, argv);
   } catch (const std::exception& error) {

@@ -1,5 +1,9 @@
 #include "runtime.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -43,6 +47,12 @@ Result<Precision> precision(const RuntimeOptions& options) {
 }
 
 }  // namespace
+
+void keep_memory_flat() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
 
 fs::path user_cache_dir() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
