@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sparing/io/coco_classes.h"
+#include "sparing/base/coco_classes.h"
 #include "sparing/io/json_text.h"
 #include "sparing/io/output_file.h"
 #include "sparing/io/sinks.h"

@@ -11,7 +11,7 @@
 #include <random>
 
 #include "sparing/io/annotations.h"
-#include "sparing/io/coco_classes.h"
+#include "sparing/base/coco_classes.h"
 #include "sparing/io/test_video.h"
 
 namespace sparing {

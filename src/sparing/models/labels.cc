@@ -1,44 +1,11 @@
-#include <array>
+#include <string>
+#include <vector>
 
+#include "sparing/base/coco_classes.h"
 #include "sparing/models/head_internal.h"
 
 namespace sparing::heads_internal {
 namespace {
-
-struct CocoLabel {
-  int number;  // COCO's category number, which has gaps
-  const char* name;
-};
-
-constexpr std::array<CocoLabel, kCocoClasses> kCoco{{
-    {1, "person"},         {2, "bicycle"},       {3, "car"},
-    {4, "motorcycle"},     {5, "airplane"},      {6, "bus"},
-    {7, "train"},          {8, "truck"},         {9, "boat"},
-    {10, "traffic light"}, {11, "fire hydrant"}, {13, "stop sign"},
-    {14, "parking meter"}, {15, "bench"},        {16, "bird"},
-    {17, "cat"},           {18, "dog"},          {19, "horse"},
-    {20, "sheep"},         {21, "cow"},          {22, "elephant"},
-    {23, "bear"},          {24, "zebra"},        {25, "giraffe"},
-    {27, "backpack"},      {28, "umbrella"},     {31, "handbag"},
-    {32, "tie"},           {33, "suitcase"},     {34, "frisbee"},
-    {35, "skis"},          {36, "snowboard"},    {37, "sports ball"},
-    {38, "kite"},          {39, "baseball bat"}, {40, "baseball glove"},
-    {41, "skateboard"},    {42, "surfboard"},    {43, "tennis racket"},
-    {44, "bottle"},        {46, "wine glass"},   {47, "cup"},
-    {48, "fork"},          {49, "knife"},        {50, "spoon"},
-    {51, "bowl"},          {52, "banana"},       {53, "apple"},
-    {54, "sandwich"},      {55, "orange"},       {56, "broccoli"},
-    {57, "carrot"},        {58, "hot dog"},      {59, "pizza"},
-    {60, "donut"},         {61, "cake"},         {62, "chair"},
-    {63, "couch"},         {64, "potted plant"}, {65, "bed"},
-    {67, "dining table"},  {70, "toilet"},       {72, "tv"},
-    {73, "laptop"},        {74, "mouse"},        {75, "remote"},
-    {76, "keyboard"},      {77, "cell phone"},   {78, "microwave"},
-    {79, "oven"},          {80, "toaster"},      {81, "sink"},
-    {82, "refrigerator"},  {84, "book"},         {85, "clock"},
-    {86, "vase"},          {87, "scissors"},     {88, "teddy bear"},
-    {89, "hair drier"},    {90, "toothbrush"},
-}};
 
 constexpr int kCocoNumbers = 91;  // 0 and the gaps are no class
 
@@ -47,12 +14,14 @@ constexpr int kCocoNumbers = 91;  // 0 and the gaps are no class
 std::vector<std::string> default_labels(int classes) {
   std::vector<std::string> labels;
   if (classes == kCocoClasses) {
-    for (const CocoLabel& label : kCoco) labels.emplace_back(label.name);
+    for (const CocoClass& coco : coco_classes()) labels.emplace_back(coco.name);
     return labels;
   }
   for (int i = 0; i < classes; ++i) labels.push_back("class" + std::to_string(i));
   if (classes == kCocoNumbers) {
-    for (const CocoLabel& label : kCoco) labels[label.number] = label.name;
+    for (const CocoClass& coco : coco_classes()) {
+      labels[static_cast<std::size_t>(coco.category_id)] = coco.name;
+    }
   }
   return labels;
 }

@@ -1,4 +1,4 @@
-// COCO's 80 classes and their official category ids. Private to io.
+// COCO's 80 classes and their official category ids.
 #pragma once
 
 #include <span>

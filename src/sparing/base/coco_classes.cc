@@ -1,4 +1,4 @@
-#include "sparing/io/coco_classes.h"
+#include "sparing/base/coco_classes.h"
 
 #include <algorithm>
 #include <array>
