@@ -12,8 +12,8 @@ find_package(OpenVINO REQUIRED COMPONENTS Runtime)
 
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 REQUIRED)
-pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy>=1.0.3)
-pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET
+pkg_check_modules(SPARING_HWY REQUIRED IMPORTED_TARGET libhwy>=1.0.3)
+pkg_check_modules(SPARING_FFMPEG REQUIRED IMPORTED_TARGET
   libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6)
 
 if(SPARING_BUILD_TESTS)

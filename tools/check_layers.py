@@ -75,7 +75,7 @@ THIRD_PARTY = {
 SYSTEM = re.compile(
     r"^(sys/|linux/|netinet/|arpa/)[\w./]+$|"
     r"^(unistd|fcntl|pthread|sched|poll|glob|dirent|dlfcn|pwd|termios|signal|spawn|cpuid|immintrin|"
-    r"x86intrin|arm_neon)\.h$"
+    r"x86intrin|arm_neon|malloc)\.h$"
 )
 # <vector>, <cstdint>: the standard library has no dot and no slash. C headers are asked for by
 # their C++ names.

@@ -119,8 +119,8 @@ class Detector {
   Result<std::vector<Detection>> detect(const VideoFrame& frame);
 
   // Every frame of the source, in order, into every sink; then finishes the sinks, also after an
-  // error or an interrupt, so that what was computed is kept. Memory is bounded: a handful of
-  // frames are in flight.
+  // error or an interrupt, so that what was computed is kept (unless not one frame was). Memory is
+  // bounded: a handful of frames are in flight.
   RunSummary run(VideoSource& source, std::span<ResultSink* const> sinks,
                  const RunControl& control = {});
 

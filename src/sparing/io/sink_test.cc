@@ -10,8 +10,8 @@
 #include <limits>
 #include <random>
 
-#include "sparing/io/annotations.h"
 #include "sparing/base/coco_classes.h"
+#include "sparing/io/annotations.h"
 #include "sparing/io/test_video.h"
 
 namespace sparing {

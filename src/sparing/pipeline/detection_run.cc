@@ -175,6 +175,8 @@ void DetectionRun::write_results() {
 }
 
 void DetectionRun::finish_sinks() {
+  // Nothing was computed: leave what may lie under the outputs' names from an earlier run.
+  if (frames_done_ == 0 && (error_ || control_.stop.stop_requested())) return;
   for (ResultSink* sink : sinks_) {
     if (Status status = sink->finish(); !status.ok() && !error_) {
       error_ = std::move(status).error();

@@ -349,6 +349,23 @@ TEST_F(DetectorTest, AnEngineErrorEndsTheRunAndKeepsTheFramesBeforeIt) {
   EXPECT_EQ(sink.finished, 1);
 }
 
+TEST_F(DetectorTest, ARunWithoutASingleFrameLeavesTheOutputsAlone) {
+  network->error_at = 0;
+  Detector detector = make();
+  DrawnSource source(10, {64, 96});
+  EXPECT_TRUE(run(detector, source).error);
+  EXPECT_EQ(sink.finished, 0);
+  DrawnSource again(10, {64, 96});
+  std::stop_source stop;
+  stop.request_stop();
+  RunControl control;
+  control.stop = stop.get_token();
+  const RunSummary summary = run(detector, again, control);
+  EXPECT_TRUE(summary.interrupted);
+  EXPECT_EQ(summary.frames, 0);
+  EXPECT_EQ(sink.finished, 0);
+}
+
 TEST_F(DetectorTest, AStopRequestFinishesTheFramesInFlight) {
   Detector detector = make({}, 2);
   DrawnSource source(100000, {64, 96});
