@@ -9,8 +9,6 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 include(GNUInstallDirs)
-# OpenVINO lies outside the system's library folders; an installed program must still find it.
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 add_library(sparing_build_flags INTERFACE)
 # Designated initializers leave members at their defaults on purpose; GCC warns of those that have

@@ -9,6 +9,11 @@ if(NOT OpenVINO_DIR)
   endif()
 endif()
 find_package(OpenVINO REQUIRED COMPONENTS Runtime)
+# Installed programs find it where it is now. CMAKE_INSTALL_RPATH_USE_LINK_PATH would leave it out: it
+# skips folders inside the source tree, where .deps is.
+get_target_property(sparing_openvino_library openvino::runtime IMPORTED_LOCATION_RELEASE)
+cmake_path(GET sparing_openvino_library PARENT_PATH sparing_openvino_folder)
+list(APPEND CMAKE_INSTALL_RPATH "${sparing_openvino_folder}")
 
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -57,7 +57,17 @@ bool is_yuvj(int format) {
          format == AV_PIX_FMT_YUVJ411P;
 }
 
-ColorMatrix matrix_of(AVColorSpace space) {
+// FFmpeg stores what the stream says, whether its enum has such a value or not; reading that as the
+// enum is undefined.
+template <class Enum>
+int number_of(const Enum& field) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &field, sizeof number);
+  return number;
+}
+
+ColorMatrix matrix_of(int space) {
   switch (space) {
     case AVCOL_SPC_BT709:
     case AVCOL_SPC_SMPTE240M:  // within a rounding step of BT.709
@@ -71,7 +81,7 @@ ColorMatrix matrix_of(AVColorSpace space) {
   }
 }
 
-ColorPrimaries primaries_of(AVColorPrimaries primaries) {
+ColorPrimaries primaries_of(int primaries) {
   switch (primaries) {
     case AVCOL_PRI_BT709: return ColorPrimaries::kBt709;
     case AVCOL_PRI_BT470BG:
@@ -82,7 +92,7 @@ ColorPrimaries primaries_of(AVColorPrimaries primaries) {
   }
 }
 
-ColorTransfer transfer_of(AVColorTransferCharacteristic transfer) {
+ColorTransfer transfer_of(int transfer) {
   switch (transfer) {
     case AVCOL_TRC_SMPTE2084: return ColorTransfer::kPq;
     case AVCOL_TRC_ARIB_STD_B67: return ColorTransfer::kHlg;
@@ -97,7 +107,7 @@ ColorTransfer transfer_of(AVColorTransferCharacteristic transfer) {
   }
 }
 
-ChromaSiting siting_of(AVChromaLocation location) {
+ChromaSiting siting_of(int location) {
   switch (location) {
     case AVCHROMA_LOC_LEFT: return ChromaSiting::kLeft;
     case AVCHROMA_LOC_CENTER: return ChromaSiting::kCenter;
@@ -108,13 +118,14 @@ ChromaSiting siting_of(AVChromaLocation location) {
 
 ColorSpace color_space_of(const AVFrame& frame) {
   ColorSpace space;
-  space.matrix = matrix_of(frame.colorspace);
-  space.primaries = primaries_of(frame.color_primaries);
-  space.transfer = transfer_of(frame.color_trc);
-  space.siting = siting_of(frame.chroma_location);
-  if (frame.color_range == AVCOL_RANGE_JPEG || is_yuvj(frame.format)) {
+  space.matrix = matrix_of(number_of(frame.colorspace));
+  space.primaries = primaries_of(number_of(frame.color_primaries));
+  space.transfer = transfer_of(number_of(frame.color_trc));
+  space.siting = siting_of(number_of(frame.chroma_location));
+  const int range = number_of(frame.color_range);
+  if (range == AVCOL_RANGE_JPEG || is_yuvj(frame.format)) {
     space.range = ColorRange::kFull;
-  } else if (frame.color_range == AVCOL_RANGE_MPEG) {
+  } else if (range == AVCOL_RANGE_MPEG) {
     space.range = ColorRange::kLimited;
   }
   return space;

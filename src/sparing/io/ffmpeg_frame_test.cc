@@ -174,6 +174,21 @@ TEST(FrameWrapper, MapsColourTags) {
                         ColorTransfer::kPq, ChromaSiting::kTopLeft}));
 }
 
+// A stream may say what FFmpeg's enums have no name for; the sanitizer build watches the reading.
+TEST(FrameWrapper, TagsWithoutANameAreUnspecified) {
+  Frame frame = make_frame(AV_PIX_FMT_YUV420P, 8, 8);
+  const int unknown = 33;
+  std::memcpy(&frame->colorspace, &unknown, sizeof unknown);
+  std::memcpy(&frame->color_range, &unknown, sizeof unknown);
+  std::memcpy(&frame->color_primaries, &unknown, sizeof unknown);
+  std::memcpy(&frame->color_trc, &unknown, sizeof unknown);
+  std::memcpy(&frame->chroma_location, &unknown, sizeof unknown);
+  FrameWrapper wrapper;
+  auto shared = wrapper.wrap(std::move(frame), {});
+  ASSERT_TRUE(shared.ok());
+  EXPECT_EQ(shared->view().color_space, ColorSpace{});
+}
+
 // Where EXIF says the coded picture's first row and first column are shown; display_to_coded is the
 // independent definition of what our rotation and flip mean.
 TEST(Orientation, ExifValuesShowTheRightCorner) {
