@@ -119,10 +119,10 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const fs::path& path, Forma
     SPARING_ASSIGN_OR_RETURN(PendingFile file, PendingFile::create(path));
     output->file_.emplace(std::move(file));
     const fs::path& working = output->file_->working_path();
-    output->descriptor_ = ::open(working.c_str(), O_RDWR | O_CLOEXEC);
-    if (output->descriptor_ < 0) {  // a pipe can be opened for writing only
-      output->descriptor_ = ::open(working.c_str(), O_WRONLY | O_CLOEXEC);
-    }
+    // A file is read back when it is cut. A pipe that we could read from ourselves would never tell
+    // that its reader has gone.
+    const int mode = output->file_->direct() ? O_WRONLY : O_RDWR;
+    output->descriptor_ = ::open(working.c_str(), mode | O_CLOEXEC);
     if (output->descriptor_ < 0) return output_error(path, errno);
   }
   output->buffer_ = format.head;

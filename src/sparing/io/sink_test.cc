@@ -1,8 +1,10 @@
 #include "sparing/io/sink.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -361,6 +363,23 @@ TEST(StandardOutput, GetsEveryFrameAtOnce) {
   }
   EXPECT_THAT(first, ::testing::AllOf(HasSubstr("\"frame\":0"), ::testing::EndsWith("}\n")));
   EXPECT_THAT(second, ::testing::AllOf(HasSubstr("\"frame\":1"), ::testing::EndsWith("}\n")));
+}
+
+TEST(Fifo, AReaderThatHasGoneIsAnError) {
+  void (*handler)(int) = std::signal(SIGPIPE, SIG_IGN);
+  const TestDirectory dir;
+  const fs::path path = dir / "boxes.jsonl";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  auto sink = must_open(path, run_of("a"));
+  EXPECT_TRUE(sink->write(make_result(0, {kDog})).ok());
+  ::close(reader);
+  const Status status = sink->write(make_result(1, {kDog}));
+  std::signal(SIGPIPE, handler);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kOutput);
+  EXPECT_THAT(status.error().to_string(), HasSubstr("Broken pipe"));
 }
 
 TEST(StandardOutput, AClosedPipeIsAnError) {
