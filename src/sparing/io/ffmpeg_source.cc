@@ -179,9 +179,11 @@ Status FfmpegSource::open_container(const std::string& url) {
   // A local file must not make us fetch anything from elsewhere.
   av_opt_set(format, "protocol_whitelist", "file,pipe,crypto,data", 0);
 
-  // By content alone: extensions would make text files "videos", and a % in a name a pattern.
+  // By content alone: extensions would make text files "videos", and a % in a name a pattern. But
+  // FFmpeg 7 takes a playlist for one only when its name says so, too.
   const AVInputFormat* kind = nullptr;
-  code = av_probe_input_buffer2(io, &kind, "", nullptr, 0, 0);
+  const char* name_hint = av_match_ext(url.c_str(), "m3u8,m3u") != 0 ? "playlist.m3u8" : "";
+  code = av_probe_input_buffer2(io, &kind, name_hint, nullptr, 0, 0);
   if (code < 0 || kind == nullptr ||
       std::find(kNotVideo.begin(), kNotVideo.end(), kind->name) != kNotVideo.end()) {
     if (io->error < 0 && io->error != AVERROR_EOF) {
