@@ -63,7 +63,7 @@ int run(int argc, char** argv) {
 }  // namespace sparing::bench
 
 int main(int argc, char** argv) {
-  sparing::cli::keep_memory_flat();
+  sparing::cli::prepare_process();
   try {
     return sparing::bench::run(argc, argv);
   } catch (const std::exception& error) {

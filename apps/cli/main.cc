@@ -60,7 +60,7 @@ int report(const Error& error) {
 }  // namespace sparing::cli
 
 int main(int argc, char** argv) {
-  sparing::cli::keep_memory_flat();
+  sparing::cli::prepare_process();
   try {
     return sparing::cli::run(argc, argv);
   } catch (const std::exception& error) {

@@ -48,10 +48,11 @@ Result<Precision> precision(const RuntimeOptions& options) {
 
 }  // namespace
 
-void keep_memory_flat() {
+void prepare_process() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
+  setenv("HWLOC_HIDE_ERRORS", "2", /*overwrite=*/0);
 }
 
 fs::path user_cache_dir() {

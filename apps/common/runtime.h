@@ -49,11 +49,13 @@ std::filesystem::path user_cache_dir();
 // binary's folder, else the source tree it was built from.
 std::filesystem::path share_dir();
 
-// To be called first in main(). glibc raises its mmap threshold whenever a large block is freed,
-// and from then on keeps tensors and pictures in heaps that fragment: a process that opens source
-// after source then grows by tens of megabytes. A fixed threshold gives large blocks back to the
-// system.
-void keep_memory_flat();
+// To be called first in main(), before there are threads.
+// - glibc raises its mmap threshold whenever a large block is freed, and from then on keeps tensors
+// and
+//   pictures in heaps that fragment: a process that opens source after source then grows by tens of
+//   megabytes. A fixed threshold gives large blocks back to the system.
+// - The engine's hardware library complains on standard error where /sys is not mounted.
+void prepare_process();
 
 // The options resolved: auto precision and streams become concrete.
 Result<ContextOptions> context_options(const RuntimeOptions& options);

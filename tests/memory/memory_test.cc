@@ -38,7 +38,7 @@ class CountingSink : public ResultSink {
 TEST(Memory, IsFlatOverTenPasses) {
   const char* sample = std::getenv("SPARING_SAMPLE");
   if (sample == nullptr || access(sample, R_OK) != 0) GTEST_SKIP() << "no sample video";
-  cli::keep_memory_flat();
+  cli::prepare_process();
   auto context = cli::create_context({});
   ASSERT_TRUE(context.ok()) << context.error().to_string();
   auto model = resolve_model("nanodet-g", default_model_paths(cli::share_dir()), *context);
