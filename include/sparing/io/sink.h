@@ -60,7 +60,8 @@ struct SinkOptions {
 // same directory, and renamed by finish(); devices and pipes are written directly. Missing parent
 // directories are made. A closed pipe is an error only in a process that ignores SIGPIPE.
 // kOutput: cannot be created; kInvalidArgument: unknown format or extension, a format that cannot
-// go to standard output, or several sources for a format that holds one (all but jsonl).
+// go to standard output, several sources for a format that holds one (all but jsonl), or a path
+// that is, by whatever link, one of the sources' files.
 Result<std::unique_ptr<ResultSink>> open_sink(const std::filesystem::path& path, const RunInfo& run,
                                               const SinkOptions& options = {});
 

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sparing/base/result.h"
 #include "sparing/base/timestamp.h"
@@ -28,6 +29,7 @@ struct SourceInfo {
   Size display_size;                        // of the first frame
   Rational frame_rate{0, 1};                // nominal; 0/1: unknown
   std::optional<std::int64_t> frame_count;  // estimate from the container
+  std::vector<std::string> files;           // paths that are read: the video, or every image
 };
 
 struct SourceFrame {

@@ -95,6 +95,8 @@ class FfmpegSource final : public VideoSource {
   Status open(const std::string& url);
   // Closed with the source. `open` then takes "pipe:N".
   void own(UniqueFd fd) { fd_ = std::move(fd); }
+  // The paths behind it, for info().
+  void read_from(std::vector<std::string> files) { info_.files = std::move(files); }
   const SourceInfo& info() const override { return info_; }
   Result<std::optional<SourceFrame>> next() override;
   std::int64_t damaged_frames() const override { return damaged_; }
@@ -414,11 +416,12 @@ Result<std::optional<SourceFrame>> FfmpegSource::next() {
 
 }  // namespace
 
-Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& url,
+Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& path,
                                                         const std::string& name,
                                                         const SourceOptions& options) {
   auto source = std::make_unique<FfmpegSource>(name, options);
-  SPARING_RETURN_IF_ERROR(source->open(url));
+  source->read_from({path});
+  SPARING_RETURN_IF_ERROR(source->open("file:" + path));
   return std::unique_ptr<VideoSource>(std::move(source));
 }
 
@@ -428,7 +431,8 @@ Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& op
   // A read of a silent pipe cannot be interrupted from another thread. Opened anew without blocking
   // (the flag of the descriptor we were given is shared with other programs), FFmpeg polls it.
   struct stat status{};
-  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
+  if (::fstat(STDIN_FILENO, &status) == 0) source->read_from({"/proc/self/fd/0"});
+  if (S_ISFIFO(status.st_mode)) {
     UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (fd.get() >= 0) {
       url = "pipe:" + std::to_string(fd.get());

@@ -9,8 +9,8 @@
 
 namespace sparing {
 
-// `url` is what FFmpeg opens ("file:..."), `name` what messages and info() call it.
-Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& url,
+// `name` is what messages and info() call it.
+Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& path,
                                                         const std::string& name,
                                                         const SourceOptions& options);
 Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& options);

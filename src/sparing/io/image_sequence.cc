@@ -112,6 +112,7 @@ class ImageSequence final : public VideoSource {
     info_.container = "image2";
     info_.frame_rate = {kImageTimeBase.den, kImageTimeBase.num};
     info_.frame_count = static_cast<std::int64_t>(files_.size());
+    for (const fs::path& file : files_) info_.files.push_back(file.string());
     end_ = files_.size();
     if (options.max_frames > 0) {
       end_ = std::min(end_, static_cast<std::size_t>(options.max_frames));

@@ -223,6 +223,47 @@ TEST_P(EverySink, NamesWhatCannotBeCreated) {
   EXPECT_FALSE(fs::exists(dir.path() / "out"));
 }
 
+TEST_P(EverySink, RefusesToReplaceItsInput) {
+  const TestDirectory dir;
+  const SinkOptions options{.format = std::string(GetParam().name)};
+  const auto refusal = [&](const fs::path& path, const std::string& spec) {
+    SCOPED_TRACE(path.string() + " of " + spec);
+    auto source = open_source(spec);
+    EXPECT_TRUE(source.ok());
+    RunInfo run = run_of(spec);
+    if (source.ok()) run.sources = {(*source)->info()};
+    const auto sink = open_sink(path, run, options);
+    EXPECT_FALSE(sink.ok());
+    if (sink.ok()) return;
+    EXPECT_EQ(sink.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(sink.error().to_string(), HasSubstr("output '" + path.string() + "'"));
+    EXPECT_THAT(sink.error().to_string(), HasSubstr("give another path"));
+  };
+  const std::string video = (dir / "a.mkv").string();
+  testing::write_video(video, {});
+  fs::create_symlink("a.mkv", dir / "soft");
+  fs::create_symlink("soft", dir / "softer");
+  fs::create_hard_link(video, dir / "hard");
+  for (const char* name : {"a.mkv", "soft", "softer", "hard", "./a.mkv"})
+    refusal(dir / name, video);
+  refusal(video, (dir / "softer").string());
+  fs::create_directory(dir / "images");
+  for (const char* name : {"1.ppm", "2.ppm", "3.ppm"}) {
+    testing::write_file(dir.path() / "images" / name, testing::grey_ppm(4, 4, 9));
+  }
+  refusal(dir / "images/3.ppm", (dir / "images").string());
+  refusal(dir / "images/2.ppm", (dir / "images/*.ppm").string());
+  refusal(dir / "images/1.ppm", (dir / "images/1.ppm").string());
+  EXPECT_EQ(dir.names().size(), 5u);
+  EXPECT_EQ(read_file(dir / "images/3.ppm"), testing::grey_ppm(4, 4, 9));
+  // Beside its inputs is a good place.
+  auto source = open_source((dir / "images").string());
+  ASSERT_TRUE(source.ok());
+  RunInfo run = run_of("images");
+  run.sources = {(*source)->info()};
+  EXPECT_TRUE(open_sink(dir.path() / "images" / file_name(), run, options).ok());
+}
+
 TEST_P(EverySink, ReportsAFullDevice) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   auto sink = must_open("/dev/full", run_of("a"), {.format = std::string(GetParam().name)});

@@ -66,7 +66,7 @@ Result<std::unique_ptr<VideoSource>> open_existing(const std::string& spec,
     }
     if (is_image_file(path)) return open_image_sequence({path}, spec, options);
   }
-  return open_ffmpeg_source("file:" + spec, spec, options);
+  return open_ffmpeg_source(spec, spec, options);
 }
 
 Result<std::unique_ptr<VideoSource>> open_any(const std::string& spec,
