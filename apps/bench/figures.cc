@@ -67,10 +67,4 @@ Status Report::write_json(const std::filesystem::path& file) const {
                "check the folder's permissions and free space"};
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 }  // namespace sparing::bench

@@ -34,6 +34,4 @@ class Report {
   std::vector<Skipped> skipped_;
 };
 
-double median(std::vector<double> values);  // precondition: not empty
-
 }  // namespace sparing::bench

@@ -49,7 +49,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? cli::kExitOk : cli::kExitUsage;
+    return cli::exit_of_parse(app, error);
   }
   Report report;
   if (Status status = chosen->run(options, report); !status.ok())

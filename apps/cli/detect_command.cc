@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,12 +27,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kHelp =
-    "Find objects in every frame of a video.\n\n"
+    "Examples:\n"
     "  sparing detect clip.mp4 --out boxes.jsonl                 boxes as JSON Lines\n"
     "  sparing detect clip.mp4 --out boxes.jsonl --render boxes.mp4 --classes person,car\n"
     "  sparing detect photos/ --out boxes.json --format coco     a folder of pictures\n"
     "  sparing detect 'shots/*.png' --out -                      a pattern; JSON Lines to a pipe\n"
-    "  ffmpeg -i ... -f matroska - | sparing detect - --out boxes.jsonl\n\n"
+    "  ffmpeg -i rtsp://... -an -c copy -f matroska - | sparing detect - --out boxes.jsonl\n\n"
     "Ctrl-C ends the run after the frames in flight and keeps what was found.";
 
 struct DetectCommand {
@@ -54,6 +55,7 @@ struct DetectCommand {
   Status check() const;
   Result<std::vector<std::unique_ptr<ResultSink>>> open_sinks(const RunInfo& info) const;
   int finish(const RunDescription& description, const RunSummary& summary) const;
+  std::string repeated_output() const;
   bool writes_to_stdout() const {
     return std::find(outputs.begin(), outputs.end(), "-") != outputs.end();
   }
@@ -74,6 +76,9 @@ Status DetectCommand::check() const {
   if (std::count(outputs.begin(), outputs.end(), "-") > 1) {
     return usage("--out -", "was given twice", "standard output takes one format at a time");
   }
+  if (const std::string twice = repeated_output(); !twice.empty()) {
+    return usage("output '" + twice + "'", "was named twice", "give each output a path of its own");
+  }
   if (json && writes_to_stdout()) {
     return usage("--json", "needs standard output, which --out - has", "write the boxes to a file");
   }
@@ -87,6 +92,20 @@ Status DetectCommand::check() const {
   }
   SPARING_RETURN_IF_ERROR(validate_options(detect));
   return validate_options(runtime);
+}
+
+// A file that two outputs would replace in turn; empty if there is none.
+std::string DetectCommand::repeated_output() const {
+  std::set<fs::path> seen;
+  std::vector<std::string> paths = outputs;
+  if (!render.empty()) paths.push_back(render);
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::path canonical = fs::weakly_canonical(path, error);
+    if (fs::is_character_file(canonical, error)) continue;  // /dev/null takes any number
+    if (!seen.insert(canonical.empty() ? fs::path(path) : canonical).second) return path;
+  }
+  return {};
 }
 
 Result<std::vector<std::unique_ptr<ResultSink>>> DetectCommand::open_sinks(
@@ -114,13 +133,12 @@ int DetectCommand::finish(const RunDescription& description, const RunSummary& s
     std::fputs(summary_text(description, summary).c_str(), out);
   }
   if (summary.error) {
-    const int code = report(*summary.error);
+    Error error = *summary.error;
     // A sink that fails says itself what it could keep.
-    if (summary.frames > 0 && summary.error->code != ErrorCode::kOutput) {
-      std::fprintf(stderr, "sparing: the %lld frames before that are kept\n",
-                   static_cast<long long>(summary.frames));
+    if (summary.frames > 0 && error.code != ErrorCode::kOutput) {
+      error.problem += " (the " + std::to_string(summary.frames) + " frames before are kept)";
     }
-    return code;
+    return report(error);
   }
   if (summary.interrupted) {
     std::fprintf(
@@ -196,7 +214,7 @@ int DetectCommand::run() {
 void add_detect_command(CLI::App& parent, Command& run) {
   auto command = std::make_shared<DetectCommand>();
   CLI::App* app = parent.add_subcommand("detect", "find objects in every frame of a video");
-  app->description(kHelp);
+  app->footer(kHelp);
   app->add_option("input", command->inputs,
                   "a video file, a folder or 'pattern' of pictures, or - for standard input")
       ->required();

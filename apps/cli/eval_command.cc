@@ -19,7 +19,7 @@ namespace sparing::cli {
 namespace {
 
 constexpr const char* kHelp =
-    "Compare detections with ground truth: average precision, precision, recall and F1.\n\n"
+    "Examples:\n"
     "  sparing eval boxes.jsonl --gt gt.txt                 MOT ground truth\n"
     "  sparing eval results.json --gt instances.json        COCO\n"
     "  sparing eval boxes.jsonl --gt labels/ --image-size 640x480 --labels person,car   YOLO\n\n"
@@ -159,7 +159,7 @@ int EvalCommand::run() {
 void add_eval_command(CLI::App& parent, Command& run) {
   auto command = std::make_shared<EvalCommand>();
   CLI::App* app = parent.add_subcommand("eval", "compare detections with ground truth");
-  app->description(kHelp);
+  app->footer(kHelp);
   app->add_option("detections", command->detections,
                   "JSON Lines, COCO results or MOT text, as `sparing detect` writes them")
       ->required();

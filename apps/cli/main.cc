@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "exit_codes.h"
+#include "option_flags.h"
 #include "runtime.h"
 #include "sparing/base/version.h"
 
@@ -44,8 +45,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // 0 for --help and --version, which CLI11 reports this way, too.
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    return exit_of_parse(app, error);
   }
   return command();
 }

@@ -29,8 +29,11 @@ int list(bool) {
   if (!models.ok()) return report(models.error());
   std::printf("%-20s %-8s %-12s %s\n", "name", "here", "licence", "what");
   for (const ModelListEntry& entry : *models) {
-    std::printf("%-20s %-8s %-12s %s\n", entry.manifest.name.c_str(), entry.present ? "yes" : "no",
-                entry.manifest.licence.spdx.c_str(), entry.manifest.title.c_str());
+    const bool broken = !entry.problem.empty();
+    std::printf("%-20s %-8s %-12s %s\n", entry.manifest.name.c_str(),
+                broken ? "broken" : (entry.present ? "yes" : "no"),
+                entry.manifest.licence.spdx.c_str(),
+                broken ? entry.problem.c_str() : entry.manifest.title.c_str());
   }
   return kExitOk;
 }
@@ -138,8 +141,8 @@ void add_models_command(CLI::App& parent, Command& run) {
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* app = parent.add_subcommand("models", "list, fetch and inspect models");
-  app->description(
-      "List, fetch and inspect models.\n\n"
+  app->footer(
+      "Examples:\n"
       "  sparing models list                what is known, and what is here\n"
       "  sparing models get nanodet-g       fetch, verify and convert; the only command that downloads\n"
       "  sparing models inspect yolo.onnx   inputs, outputs, and the head that reads them");

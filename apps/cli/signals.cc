@@ -18,6 +18,7 @@ std::stop_token stop_on_signals() {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     std::stop_source source;
     std::thread([set, source]() mutable {

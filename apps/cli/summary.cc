@@ -44,6 +44,10 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
   if (summary.damaged_frames > 0) {
     append(text, "%lld damaged frames\n", static_cast<long long>(summary.damaged_frames));
   }
+  if (summary.full_frames > 0) {
+    append(text, "%lld frames had more detections than are kept of one (--max-detections)\n",
+           static_cast<long long>(summary.full_frames));
+  }
   for (const DropCount& drop : summary.dropped_frames) {
     append(text, "dropped %lld frames: %s\n", static_cast<long long>(drop.count),
            drop.reason.c_str());
@@ -88,6 +92,7 @@ std::string summary_json(const RunDescription& run, const RunSummary& summary) {
                                   {"max_seconds", stage.max_seconds}};
   }
   json["damaged_frames"] = summary.damaged_frames;
+  json["full_frames"] = summary.full_frames;
   json["dropped_frames"] = drops(summary.dropped_frames);
   json["dropped_detections"] = drops(summary.dropped_detections);
   json["last_time_seconds"] =

@@ -25,14 +25,19 @@ void add_flags(CLI::App& app, Struct& options) {
       CLI::Option* option = app.add_option(flag, value, help);
       if (!field.unit_text.empty()) option->type_name(std::string(field.unit_text));
       if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-        option->delimiter(',');
+        option->delimiter(',')->allow_extra_args(false);  // the next word may be the input
       } else if constexpr (std::is_same_v<T, std::string>) {
         if (!value.empty()) option->capture_default_str();
-      } else if (value >= 0) {  // below: "not set", and the help says what holds then
+      } else if (static_cast<double>(value) !=
+                 field.unset_value) {  // else the help says what holds
         option->capture_default_str();
       }
     }
   });
 }
+
+// For CLI11's ParseError: prints the help or version that was asked for, or one line that says what
+// is wrong and where the help is; returns the exit code.
+int exit_of_parse(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace sparing::cli

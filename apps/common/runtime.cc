@@ -56,7 +56,8 @@ void prepare_process() {
 }
 
 fs::path user_cache_dir() {
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
+  // The XDG specification: a relative path is invalid, and to be ignored.
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') {
     return fs::path(xdg) / "sparing";
   }
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {

@@ -170,7 +170,8 @@ class WrongInput(CliTest):
         self.assertIn("cut.avi", run.stderr.splitlines()[0])
         frames = len(st.read_jsonl(self.out))
         self.assertGreater(frames, 50)
-        self.assertIn(f"the {frames} frames before that are kept", run.stderr)
+        self.assertIn(f"the {frames} frames before are kept", run.stderr)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
 
     def test_several_inputs(self):
         self.assert_error(self.detect(st.SAMPLE, st.SAMPLE, "--out", self.out), 2, "quote")

@@ -32,6 +32,8 @@ struct OptionField {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   std::string_view choice_list = "";  // "auto|f32|bf16"; empty: any value
+  // A number that means "not set", outside the range and not a user's to give; NaN: none.
+  double unset_value = std::numeric_limits<double>::quiet_NaN();
 
   constexpr OptionField help(std::string_view text) const {
     OptionField copy = *this;
@@ -47,6 +49,11 @@ struct OptionField {
     OptionField copy = *this;
     copy.min = low;
     copy.max = high;
+    return copy;
+  }
+  constexpr OptionField unset(double value) const {
+    OptionField copy = *this;
+    copy.unset_value = value;
     return copy;
   }
   constexpr OptionField choices(std::string_view list) const {
@@ -80,8 +87,8 @@ Status check_choice(std::string_view name, std::string_view value, std::string_v
 }  // namespace internal
 
 // The first value outside its range or choices, as kInvalidArgument naming the option, the value
-// and what is allowed. NaN is never in range. An unset (empty) string passes; choices hold for each
-// string of a list.
+// and what is allowed. NaN is never in range. An unset string (empty) or number passes; choices
+// hold for each string of a list.
 template <class Struct>
 Status validate_options(const Struct& options) {
   Status status;
@@ -90,8 +97,9 @@ Status validate_options(const Struct& options) {
     static_assert(internal::is_option_type<T>, "not one of the member types listed above");
     if (!status.ok()) return;
     if constexpr (std::is_same_v<T, int> || std::is_same_v<T, double>) {
-      status = internal::check_number(field.name, static_cast<double>(value), field.min, field.max,
-                                      field.unit_text);
+      const auto number = static_cast<double>(value);
+      if (number == field.unset_value) return;
+      status = internal::check_number(field.name, number, field.min, field.max, field.unit_text);
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (!value.empty()) status = internal::check_choice(field.name, value, field.choice_list);
     } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {

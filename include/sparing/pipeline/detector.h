@@ -25,6 +25,7 @@ struct DetectOptions {
   double score = -1;                 // least confidence; -1: the model's default
   double iou = -1;                   // NMS threshold; -1: the model's default
   bool class_agnostic = false;       // boxes of different classes suppress each other too
+  int max_detections = 0;            // best ones kept of a frame; 0: the model's default
   std::string size;                  // "WxH" of the network's input; empty: the model's default
 
   static constexpr auto fields() {
@@ -33,13 +34,19 @@ struct DetectOptions {
             .help("report only these labels, e.g. person,car (default: all)"),
         option("score", &DetectOptions::score)
             .help("least confidence of a detection (default: the model's)")
-            .range(-1, 1),
+            .range(0, 1)
+            .unset(-1),
         option("iou", &DetectOptions::iou)
             .help(
                 "overlap (IoU) above which the lesser of two boxes is dropped (default: the model's)")
-            .range(-1, 1),
+            .range(0, 1)
+            .unset(-1),
         option("class-agnostic", &DetectOptions::class_agnostic)
             .help("let boxes of different classes suppress each other, too"),
+        option("max-detections", &DetectOptions::max_detections)
+            .help("best detections kept of a frame (default: the model's, often 300)")
+            .range(1, 100000)
+            .unset(0),
         option("size", &DetectOptions::size)
             .help("size of the network's input; smaller is faster and misses small objects "
                   "(default: the model's, often the frame's own size)")
@@ -75,6 +82,8 @@ struct RunSummary {
   std::vector<StageStatistics> stages;
   std::vector<DropCount> dropped_frames;  // reasons with a count above 0
   std::vector<DropCount> dropped_detections;
+  std::int64_t full_frames =
+      0;  // frames with more than max_detections, of which the best were kept
   std::int64_t damaged_frames = 0;     // decoded with errors, used all the same
   std::optional<Timestamp> last_time;  // of the last frame written
   bool interrupted = false;            // the stop token ended it

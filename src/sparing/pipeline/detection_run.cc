@@ -201,6 +201,7 @@ RunSummary DetectionRun::summarize_run(double wall_seconds) {
   count(summary.dropped_detections, "negative width or height", counts_.inside_out);
   count(summary.dropped_detections, "class without a label", counts_.unknown_class);
   count(summary.dropped_detections, "outside the frame", counts_.outside_frame);
+  summary.full_frames = counts_.full_frames;
   summary.damaged_frames = source_.damaged_frames();
   summary.last_time = last_time_;
   summary.interrupted = control_.stop.stop_requested();

@@ -101,7 +101,8 @@ Result<Detector> Detector::create(Context context, const Model& model,
       static_cast<float>(options.iou >= 0 ? options.iou : impl->manifest.iou_threshold);
   impl->nms.class_agnostic =
       options.class_agnostic || model.manifest.nms == NmsMode::kClassAgnostic;
-  impl->nms.max_detections = model.manifest.max_detections;
+  impl->nms.max_detections =
+      options.max_detections > 0 ? options.max_detections : model.manifest.max_detections;
   return Detector(std::move(impl));
 }
 

@@ -299,12 +299,18 @@ TEST_F(DetectorTest, ScoreAndNmsOptionsAct) {
     DrawnSource source(2, {64, 96});
     EXPECT_EQ(run(detector, source).detections, agnostic ? 2 : 4);
   }
-  model.manifest.max_detections = 1;
   options.class_agnostic = false;
-  Detector detector = make(options);
-  sink = {};
-  DrawnSource source(2, {64, 96});
-  EXPECT_EQ(run(detector, source).detections, 2);
+  for (const bool by_option : {false, true}) {
+    model.manifest.max_detections = by_option ? 300 : 1;
+    options.max_detections = by_option ? 1 : 0;
+    Detector detector = make(options);
+    sink = {};
+    DrawnSource source(2, {64, 96});
+    const RunSummary summary = run(detector, source);
+    EXPECT_EQ(summary.detections, 2);
+    EXPECT_EQ(summary.full_frames, 2);
+    for (const auto& frame : sink.frames) EXPECT_NEAR(frame.detections[0].score, 0.9, 1e-6);
+  }
 }
 
 TEST_F(DetectorTest, ASourceErrorKeepsTheFramesBeforeIt) {

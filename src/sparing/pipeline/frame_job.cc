@@ -112,6 +112,22 @@ Result<Completion> Detector::Impl::dispatch(const FrameSlot& slot) {
   return context.dispatch(graph, {{input_name, slot.input}}, slot.outputs);
 }
 
+// Best first, without the lesser of overlapping boxes where the model wants that.
+void Detector::Impl::keep_best(std::vector<Detection>& detections, DetectionCounts& counts) const {
+  const auto most = static_cast<std::size_t>(nms.max_detections);
+  if (manifest.nms == NmsMode::kNone) {
+    std::stable_sort(detections.begin(), detections.end(),
+                     [](const Detection& a, const Detection& b) { return a.score > b.score; });
+  } else {
+    NmsOptions one_more = nms;  // shows whether the limit cuts anything
+    ++one_more.max_detections;
+    non_maximum_suppression(detections, one_more);
+  }
+  if (detections.size() <= most) return;
+  ++counts.full_frames;
+  detections.resize(most);
+}
+
 Result<std::vector<Detection>> Detector::Impl::read(const FrameSlot& slot, const Affine& to_display,
                                                     Size display, DetectionCounts& counts) {
   DecodeOptions decode_options;
@@ -135,15 +151,7 @@ Result<std::vector<Detection>> Detector::Impl::read(const FrameSlot& slot, const
       return id >= class_wanted.size() || !class_wanted[id];
     });
   }
-  if (manifest.nms != NmsMode::kNone) {
-    non_maximum_suppression(detections, nms);
-  } else {
-    std::stable_sort(detections.begin(), detections.end(),
-                     [](const Detection& a, const Detection& b) { return a.score > b.score; });
-    if (detections.size() > static_cast<std::size_t>(nms.max_detections)) {
-      detections.resize(static_cast<std::size_t>(nms.max_detections));
-    }
-  }
+  keep_best(detections, counts);
   std::erase_if(detections, [&](Detection& d) {
     d.box = clip(map_box(to_display, d.box), display.width, display.height);
     const bool gone = d.box.area() <= 0;

@@ -25,6 +25,7 @@ struct DetectionCounts {
   std::int64_t not_finite = 0;     // NaN or infinity in the box or the score
   std::int64_t inside_out = 0;     // negative width or height
   std::int64_t unknown_class = 0;  // beyond the labels
+  std::int64_t full_frames = 0;    // frames with more detections than are kept of one
   std::int64_t outside_frame = 0;  // nothing left after clipping to the frame
 };
 
@@ -52,6 +53,7 @@ struct Detector::Impl {
 
  private:
   Status prepare(FrameSlot& slot, Size size);
+  void keep_best(std::vector<Detection>& detections, DetectionCounts& counts) const;
 };
 
 }  // namespace sparing
