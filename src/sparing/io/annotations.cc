@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <memory>
@@ -26,6 +27,7 @@ Error file_error(const fs::path& file, std::string problem, std::string fix) {
   return {ErrorCode::kInput, "file '" + file.string() + "'", std::move(problem), std::move(fix)};
 }
 
+// UTF-8 and ASCII text has no zero byte; videos, archives and UTF-16 have one soon.
 Result<std::string> read_text(const fs::path& path) {
   struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }
@@ -40,6 +42,12 @@ Result<std::string> read_text(const fs::path& path) {
   std::string text;
   char block[1 << 16];
   while (const std::size_t count = std::fread(block, 1, sizeof block, file.get())) {
+    if (const void* zero = std::memchr(block, 0, count)) {
+      const std::size_t offset =
+          text.size() + static_cast<std::size_t>(static_cast<const char*>(zero) - block);
+      return file_error(path, "it is not text: byte " + std::to_string(offset) + " is zero",
+                        "give a text file in UTF-8");
+    }
     text.append(block, count);
   }
   if (std::ferror(file.get()) != 0) {
@@ -49,7 +57,7 @@ Result<std::string> read_text(const fs::path& path) {
   return text;
 }
 
-// The first character that is not blank; '\0' when there is none.
+// The first character that is not blank; '\0', which no text has, when there is none.
 char first_character(std::string_view text) {
   const std::size_t position = text.find_first_not_of(kBlank);
   return position == std::string_view::npos ? '\0' : text[position];

@@ -289,5 +289,34 @@ TEST(ReadAnnotations, FilesThatCannotBeRead) {
   EXPECT_EQ(truth("", {.format = "voc"}).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST(ReadAnnotations, RefusesBinaryFiles) {
+  const std::string zero(1, '\0');
+  const std::vector<std::string> files{zero,
+                                       zero + zero + zero + " ftypisom",
+                                       " \n" + zero + "1,2",
+                                       line(0, kDog) + zero,
+                                       "1,-1,1,1,1,1,1,1,-1,-1\n" + zero,
+                                       "\xFF\xFE[" + zero + "]" + zero,
+                                       std::string(1 << 17, ' ') + zero};
+  for (const std::string& text : files) {
+    expect_error(read_as_detections, text, {"not text", "zero"});
+    expect_error(read_as_truth, text, {"not text", "zero"});
+    for (const char* format : {"mot", "coco", "yolo"}) {
+      const auto read = [&](const std::string& bytes) {
+        return truth(bytes, {.format = format, .image_size = {10, 10}});
+      };
+      expect_error(read, text, {"not text", "zero"});
+    }
+  }
+  expect_error(read_as_detections, std::string(1 << 17, ' ') + zero, {"byte 131072 is zero"});
+  // Labels, too.
+  const TestDirectory dir;
+  write_file(dir / "1.txt", "0 0.5 0.5 1 1\n");
+  write_file(dir / "classes.txt", "dog\n" + zero);
+  const auto read = read_ground_truth(dir.path(), {.image_size = {10, 10}});
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().to_string(), HasSubstr("classes.txt"));
+}
+
 }  // namespace
 }  // namespace sparing
