@@ -39,7 +39,8 @@ Result<std::unique_ptr<VideoSource>> open_missing(const std::string& spec,
   if (scheme != std::string::npos && scheme > 0) {
     // Not the whole address: it may hold a password.
     return Error{ErrorCode::kNotSupported, "input '" + spec.substr(0, scheme) + "://...'",
-                 "network sources are not supported", "save the stream to a file first"};
+                 "network sources are not supported",
+                 "pipe it in: ffmpeg -i URL -an -c copy -f matroska - | sparing detect - ..."};
   }
   if (spec.find_first_of("*?[") != std::string::npos) {
     SPARING_ASSIGN_OR_RETURN(auto files, list_glob_images(spec));

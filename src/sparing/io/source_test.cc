@@ -276,6 +276,7 @@ TEST(Source, NamesEachKindOfBadInput) {
   EXPECT_FALSE(open_source((dir / "notes.txt").string(), {.max_frames = -1}).ok());
   const std::string network = opening_error("rtsp://me:secret@camera/1", ErrorCode::kNotSupported);
   EXPECT_THAT(network, HasSubstr("rtsp://"));
+  EXPECT_THAT(network, HasSubstr("ffmpeg -i URL -an -c copy -f matroska - | sparing detect -"));
   EXPECT_EQ(network.find("secret"), std::string::npos);
   if (::geteuid() != 0) {  // root may read everything
     fs::permissions(dir / "notes.txt", fs::perms::none);
