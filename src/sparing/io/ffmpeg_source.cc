@@ -296,7 +296,10 @@ std::string FfmpegSource::where() const {
 // Remembers why there are no more packets; frames still inside the decoder come first.
 void FfmpegSource::end_of_packets(int code, const std::string& text) {
   draining_ = true;
-  if (code != AVERROR_EOF) {
+  if (code != AVERROR_EOF && index_came_last(*format_, *stream_)) {
+    failure_ = broken("its index is at the end, and a pipe cannot be rewound",
+                      "give the file itself, or remux it with -movflags +faststart");
+  } else if (code != AVERROR_EOF) {
     failure_ = broken("reading failed: " + text,
                       "the file is damaged or incomplete: copy or record it again");
   } else if (format_->pb != nullptr && format_->pb->error < 0 &&
@@ -438,6 +441,11 @@ Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& op
       url = "pipe:" + std::to_string(fd.get());
       source->own(std::move(fd));
     }
+  }
+  // A file, in which FFmpeg can seek when it opens it itself; but from its start only.
+  if (S_ISREG(status.st_mode) && ::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 &&
+      ::access("/proc/self/fd/0", R_OK) == 0) {
+    url = "file:/proc/self/fd/0";
   }
   SPARING_RETURN_IF_ERROR(source->open(url));
   return std::unique_ptr<VideoSource>(std::move(source));

@@ -81,4 +81,11 @@ std::optional<std::string> find_truncation(AVFormatContext& format, AVStream& st
          " are there";
 }
 
+bool index_came_last(AVFormatContext& format, AVStream& stream) {
+  if (format.pb == nullptr || (format.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0) return false;
+  if (!std::string_view(format.iformat->name).starts_with("mov,")) return false;
+  const std::int64_t end = indexed_end(stream);
+  return end > 0 && end <= avio_tell(format.pb);
+}
+
 }  // namespace sparing
