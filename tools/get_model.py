@@ -35,6 +35,7 @@ import sys
 import tarfile
 import tempfile
 
+REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements.txt"
 EXIT_USAGE, EXIT_SOURCE, EXIT_HASH, EXIT_CONVERSION, EXIT_OUTPUT = 2, 3, 4, 5, 6
 EXIT_INTERRUPTED = 130
 
@@ -254,7 +255,7 @@ def convert_source(manifest, kept):
         import tfjs_to_onnx  # here, so that the rest works without numpy and onnx
     except ImportError as error:
         raise Failure(EXIT_CONVERSION, f"Python package '{error.name}' is missing; run "
-                      f"{sys.executable} -m pip install -r tools/requirements.txt") from error
+                      f"{sys.executable} -m pip install -r {REQUIREMENTS}") from error
     recipe = manifest["source"]["convert"]
     model = member_path(kept, {"path": recipe["model"]})
     try:
@@ -280,7 +281,7 @@ def get_model(manifest, out, offline_source=None):
         digest = hashlib.sha256(data).hexdigest()
         if digest != manifest["sha256"]:
             raise hash_failure(f"'{manifest['file']}' as converted", manifest["sha256"], digest,
-                               "use the package versions of tools/requirements.txt")
+                               f"use the package versions of {REQUIREMENTS}")
         write_then_rename(target, data)
     except OSError as error:
         raise Failure(EXIT_OUTPUT, f"'{error.filename or out}': {error.strerror or error}; "

@@ -176,7 +176,7 @@ class GetModelTest(unittest.TestCase):
         blocked.mkdir(parents=True)
         (blocked / "__init__.py").write_text("raise ModuleNotFoundError(name='onnx')")
         self.failed(self.run_it(PYTHONPATH=str(blocked.parent)), 5, "'onnx' is missing",
-                    "pip install -r tools/requirements.txt")
+                    f"pip install -r {HERE / 'requirements.txt'}")
 
     def test_missing_npm(self):
         self.failed(self.run_it(SPARING_NPM="/nowhere/npm"), 3, "/nowhere/npm", "SPARING_NPM")

@@ -1,11 +1,13 @@
 #include "sparing/io/source.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <random>
 #include <thread>
 
 #include "sparing/io/test_play.h"
@@ -237,6 +239,92 @@ TEST(Source, ReadsStandardInput) {
   EXPECT_EQ(play(**source).frames.size(), 10u);
   EXPECT_EQ((*source)->info().name, "standard input");
   writer.join();
+}
+
+// MPEG-4 that does not fit into any buffer on the way.
+TestVideo noisy_video(const std::string& movflags) {
+  TestVideo video;
+  video.codec = "mpeg4";
+  video.width = 320;
+  video.height = 240;
+  video.movflags = movflags;
+  video.paint = [](AVFrame& frame, int index) {
+    std::minstd_rand random(static_cast<unsigned>(index + 1));
+    for (int p = 0; p < 3; ++p) {
+      const int bytes = frame.linesize[p] * (p == 0 ? frame.height : frame.height / 2);
+      for (int i = 0; i < bytes; ++i) frame.data[p][i] = static_cast<std::uint8_t>(random());
+    }
+  };
+  return video;
+}
+
+TEST(Source, SaysThatAPipedMp4HasItsIndexAtTheEnd) {
+  const TestDirectory dir;
+  const auto piped = [&](const std::string& bytes) {
+    PipedInput pipe;
+    std::thread writer([&] {
+      pipe.write(bytes);
+      pipe.close_writer();
+    });
+    auto source = open_source("-");
+    std::string error = source.ok() ? "" : source.error().to_string();
+    if (source.ok()) {
+      const Played played = play(**source);
+      error = played.error ? played.error->to_string() : "none";
+    }
+    writer.join();
+    return error;
+  };
+  write_video(dir / "last.mp4", noisy_video(""));
+  EXPECT_EQ(play(dir / "last.mp4").frames.size(), 10u);
+  const std::string last = testing::read_file(dir / "last.mp4");
+  ASSERT_GT(last.size(), 200000u);
+  EXPECT_THAT(piped(last), HasSubstr("its index is at the end, and a pipe cannot be rewound"));
+  EXPECT_THAT(piped(last), HasSubstr("-movflags +faststart"));
+  EXPECT_THAT(piped(last.substr(0, last.size() / 2)), HasSubstr("moov atom not found"));
+  write_video(dir / "first.mp4", noisy_video("faststart"));
+  const std::string first = testing::read_file(dir / "first.mp4");
+  EXPECT_EQ(piped(first), "none");
+  EXPECT_THAT(piped(first.substr(0, first.size() / 2)), HasSubstr("truncated"));
+}
+
+// Standard input is a file, from an offset on.
+class RedirectedInput {
+ public:
+  RedirectedInput(const fs::path& file, off_t offset) : saved_(::dup(STDIN_FILENO)) {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    EXPECT_EQ(::lseek(descriptor, offset, SEEK_SET), offset);
+    ::dup2(descriptor, STDIN_FILENO);
+    ::close(descriptor);
+  }
+  ~RedirectedInput() {
+    ::dup2(saved_, STDIN_FILENO);
+    ::close(saved_);
+  }
+
+ private:
+  int saved_;
+};
+
+TEST(Source, SeeksInAFileThatIsStandardInput) {
+  const TestDirectory dir;
+  write_video(dir / "a.mp4", noisy_video(""));
+  {
+    const RedirectedInput input(dir / "a.mp4", 0);
+    auto source = open_source("-");
+    ASSERT_TRUE(source.ok()) << source.error().to_string();
+    EXPECT_EQ((*source)->info().name, "standard input");
+    const Played played = play(**source);
+    EXPECT_EQ(played.frames.size(), 10u);
+    EXPECT_FALSE(played.error);
+  }
+  // What was read of it before is not read again.
+  write_video(dir / "b.mkv", {});
+  write_file(dir / "c", "a header\n" + testing::read_file(dir / "b.mkv"));
+  const RedirectedInput input(dir / "c", 9);
+  auto source = open_source("-");
+  ASSERT_TRUE(source.ok()) << source.error().to_string();
+  EXPECT_EQ(play(**source).frames.size(), 10u);
 }
 
 TEST(Source, SaysWhenStandardInputIsEmpty) {

@@ -20,4 +20,7 @@ namespace sparing {
 std::optional<std::string> find_truncation(AVFormatContext& format, AVStream& stream,
                                            bool last_packet_partial);
 
+// MP4: the index was found behind all pictures, in a stream that cannot go back to them.
+bool index_came_last(AVFormatContext& format, AVStream& stream);
+
 }  // namespace sparing
