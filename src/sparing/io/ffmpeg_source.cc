@@ -1,13 +1,18 @@
 #include "sparing/io/ffmpeg_source.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 extern "C" {
@@ -47,6 +52,8 @@ constexpr std::array<std::string_view, 4> kNotVideo{"tty", "bin", "xbin", "idf"}
 
 // A corrupt file can make a demuxer fail without an end; this many failures in a row are one.
 constexpr int kMaxFailuresInARow = 1000;
+
+constexpr int kStopPollMs = 50;
 
 struct CloseInput {
   void operator()(AVFormatContext* p) const {
@@ -93,13 +100,20 @@ class FfmpegSource final : public VideoSource {
       : name_(std::move(name)), options_(options) {}
 
   Status open(const std::string& url);
-  // Closed with the source. `open` then takes "pipe:N".
-  void own(UniqueFd fd) { fd_ = std::move(fd); }
+  Status open_pipe(UniqueFd fd);  // without O_NONBLOCK no stop request ends a read
   // The paths behind it, for info().
   void read_from(std::vector<std::string> files) { info_.files = std::move(files); }
   const SourceInfo& info() const override { return info_; }
   Result<std::optional<SourceFrame>> next() override;
   std::int64_t damaged_frames() const override { return damaged_; }
+
+  Error interrupted() const {
+    return {ErrorCode::kInterrupted, "video '" + name_ + "'", "reading was interrupted",
+            "run it again"};
+  }
+  Error system_error(int error) const {
+    return broken("cannot be opened: " + std::system_category().message(error), "check the path");
+  }
 
  private:
   Status open_parts(const std::string& url);
@@ -122,11 +136,6 @@ class FfmpegSource final : public VideoSource {
   static int stop_requested(void* self) {
     return static_cast<FfmpegSource*>(self)->options_.stop.stop_requested() ? 1 : 0;
   }
-  Error interrupted() const {
-    return {ErrorCode::kInterrupted, "video '" + name_ + "'", "reading was interrupted",
-            "run it again"};
-  }
-
   std::string name_;
   SourceOptions options_;
   SourceInfo info_;
@@ -154,6 +163,11 @@ Status FfmpegSource::open(const std::string& url) {
   Status status = open_parts(url);
   if (!status.ok() && options_.stop.stop_requested()) return interrupted();
   return status;
+}
+
+Status FfmpegSource::open_pipe(UniqueFd fd) {
+  fd_ = std::move(fd);
+  return open("pipe:" + std::to_string(fd_.get()));
 }
 
 Status FfmpegSource::open_parts(const std::string& url) {
@@ -428,26 +442,40 @@ Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& path,
   return std::unique_ptr<VideoSource>(std::move(source));
 }
 
+Result<std::unique_ptr<VideoSource>> open_fifo_source(const std::string& path,
+                                                      const SourceOptions& options) {
+  auto source = std::make_unique<FfmpegSource>(path, options);
+  source->read_from({path});
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (fd.get() < 0) return source->system_error(errno);
+  // Until the first writer comes, reading gives what looks like the end. A pipe without a name
+  // (/dev/stdin, /dev/fd/N) had its writers from the start.
+  struct statfs system{};
+  const bool named = ::fstatfs(fd.get(), &system) == 0 && system.f_type != PIPEFS_MAGIC;
+  pollfd state{fd.get(), POLLIN, 0};
+  while (named && ::poll(&state, 1, kStopPollMs) <= 0) {
+    if (options.stop.stop_requested()) return source->interrupted();
+  }
+  SPARING_RETURN_IF_ERROR(source->open_pipe(std::move(fd)));
+  return std::unique_ptr<VideoSource>(std::move(source));
+}
+
 Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& options) {
   auto source = std::make_unique<FfmpegSource>("standard input", options);
-  std::string url = "pipe:0";
-  // A read of a silent pipe cannot be interrupted from another thread. Opened anew without blocking
-  // (the flag of the descriptor we were given is shared with other programs), FFmpeg polls it.
   struct stat status{};
   if (::fstat(STDIN_FILENO, &status) == 0) source->read_from({"/proc/self/fd/0"});
+  // A read of a silent pipe cannot be interrupted from another thread. Opened anew without blocking
+  // (the flag of the descriptor we were given is shared with other programs), FFmpeg polls it.
+  UniqueFd fd;
   if (S_ISFIFO(status.st_mode)) {
-    UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (fd.get() >= 0) {
-      url = "pipe:" + std::to_string(fd.get());
-      source->own(std::move(fd));
-    }
+    fd = UniqueFd(::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   }
   // A file, in which FFmpeg can seek when it opens it itself; but from its start only.
-  if (S_ISREG(status.st_mode) && ::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 &&
-      ::access("/proc/self/fd/0", R_OK) == 0) {
-    url = "file:/proc/self/fd/0";
-  }
-  SPARING_RETURN_IF_ERROR(source->open(url));
+  const bool whole_file = S_ISREG(status.st_mode) && ::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 &&
+                          ::access("/proc/self/fd/0", R_OK) == 0;
+  SPARING_RETURN_IF_ERROR(fd.get() >= 0 ? source->open_pipe(std::move(fd))
+                          : whole_file  ? source->open("file:/proc/self/fd/0")
+                                        : source->open("pipe:0"));
   return std::unique_ptr<VideoSource>(std::move(source));
 }
 

@@ -13,6 +13,9 @@ namespace sparing {
 Result<std::unique_ptr<VideoSource>> open_ffmpeg_source(const std::string& path,
                                                         const std::string& name,
                                                         const SourceOptions& options);
+// Waits for the first writer of a named pipe.
+Result<std::unique_ptr<VideoSource>> open_fifo_source(const std::string& path,
+                                                      const SourceOptions& options);
 Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& options);
 
 }  // namespace sparing

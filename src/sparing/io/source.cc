@@ -67,6 +67,7 @@ Result<std::unique_ptr<VideoSource>> open_existing(const std::string& spec,
     }
     if (is_image_file(path)) return open_image_sequence({path}, spec, options);
   }
+  if (fs::is_fifo(status)) return open_fifo_source(spec, options);
   return open_ffmpeg_source(spec, spec, options);
 }
 

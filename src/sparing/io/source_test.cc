@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <random>
 #include <thread>
 
@@ -341,6 +343,43 @@ TEST(Source, ASilentPipeCanBeInterrupted) {
   interrupt.join();
   ASSERT_FALSE(source.ok());
   EXPECT_EQ(source.error().code, ErrorCode::kInterrupted);
+}
+
+TEST(Source, WaitsForTheWriterOfAFifo) {
+  const TestDirectory dir;
+  const std::string fifo = (dir / "fifo").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  std::stop_source stop;
+  std::thread interrupt([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // mostly inside the wait
+    stop.request_stop();
+  });
+  auto source = open_source(fifo, {.stop = stop.get_token()});
+  interrupt.join();
+  ASSERT_FALSE(source.ok());
+  EXPECT_EQ(source.error().code, ErrorCode::kInterrupted);
+  EXPECT_THAT(source.error().to_string(), HasSubstr(fifo));
+
+  write_video(dir / "a.mkv", {});
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    write_file(fifo, testing::read_file(dir / "a.mkv"));
+  });
+  source = open_source(fifo);
+  ASSERT_TRUE(source.ok()) << source.error().to_string();
+  EXPECT_EQ(play(**source).frames.size(), 10u);
+  EXPECT_EQ((*source)->info().name, fifo);
+  writer.join();
+
+  std::thread silent([&] { write_file(fifo, ""); });
+  EXPECT_THAT(opening_error(fifo), HasSubstr("no data"));
+  silent.join();
+}
+
+TEST(Source, APipeThatItsWriterHasLeftIsAtItsEnd) {
+  PipedInput pipe;
+  pipe.close_writer();
+  EXPECT_THAT(opening_error("/dev/stdin"), HasSubstr("no data"));
 }
 
 TEST(Source, NamesEachKindOfBadInput) {
