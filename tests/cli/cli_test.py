@@ -99,7 +99,14 @@ class Detect(CliTest):
         self.assertIn("3 frames", run.stdout)
         self.assertIn(str(self.out), run.stdout)
 
-    def test_ctrl_c_keeps_what_was_found(self):
+    def test_signals_keep_what_was_found(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                self.interrupt(number)
+                self.out.unlink()
+                (self.dir / "c.mp4").unlink()
+
+    def interrupt(self, number):
         video = self.dir / "c.mp4"
         process = subprocess.Popen([st.BINARY, "detect", st.SAMPLE, "--size", "768x576", "--out",
                                     self.out, "--render", video], stdout=subprocess.PIPE,
@@ -107,7 +114,7 @@ class Detect(CliTest):
         while len(os.listdir(self.dir)) < 2 and process.poll() is None:
             time.sleep(0.02)
         time.sleep(2)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("interrupted after", errors)
@@ -186,6 +193,30 @@ class WrongOutput(CliTest):
         self.out.mkdir()
         self.assert_error(self.detect(st.SAMPLE, *FAST, "--max-frames", 2, "--out", self.out), 5,
                           "boxes.jsonl")
+
+    def test_the_input_is_never_overwritten(self):
+        video, link = self.dir / "in.avi", self.dir / "link.mp4"
+        shutil.copy(st.SAMPLE, video)
+        os.link(video, link)
+        before = video.read_bytes()
+        for arguments in (("--render", link), ("--out", video, "--format", "jsonl")):
+            self.assert_error(self.detect(video, *FAST, "--max-frames", 2, *arguments), 2, "input")
+        self.assertEqual(video.read_bytes(), before)
+        self.assert_clean("in.avi", "link.mp4")
+
+    def test_two_outputs_under_one_name(self):
+        again = self.dir / "." / "boxes.jsonl"
+        self.assert_error(self.detect(st.SAMPLE, "--out", self.out, "--out", again), 2, "twice")
+        run = self.detect(st.SAMPLE, *FAST, "--max-frames", 2, "--out", "/dev/null", "--format",
+                          "jsonl", "--out", "/dev/null")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_a_run_without_a_frame_leaves_the_old_output(self):
+        self.out.write_text("old")
+        path = self.dir / "unfit.json"
+        path.write_text("{}")
+        self.assertEqual(self.detect(st.SAMPLE, "--model", path, "--out", self.out).returncode, 4)
+        self.assertEqual(self.out.read_text(), "old")
 
     def test_unknown_ending(self):
         self.assert_error(self.detect(st.SAMPLE, "--out", self.dir / "a.doc"), 2, "a.doc", "jsonl")
@@ -267,9 +298,21 @@ class Usage(CliTest):
         self.assert_clean()
 
     def test_no_command_and_unknown_options(self):
-        self.assertEqual(st.sparing().returncode, 2)
-        self.assertEqual(st.sparing("detect", "--nonsense").returncode, 2)
-        self.assertEqual(st.sparing("dance").returncode, 2)
+        self.assert_error(st.sparing(), 2, "--help")
+        self.assert_error(st.sparing("detect", "--nonsense"), 2, "--nonsense", "detect --help")
+        self.assert_error(st.sparing("dance"), 2, "dance")
+        self.assert_error(st.sparing("eval", "a.jsonl"), 2, "--gt", "eval --help")
+
+    def test_a_list_ends_at_the_next_word(self):
+        run = self.detect("--classes", "person,car", st.SAMPLE, *FAST, "--max-frames", 2, "--out",
+                          self.out)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_full_frames_are_told(self):
+        run = self.detect(st.SAMPLE, *FAST, "--max-frames", 3, "--score", 0, "--max-detections", 5,
+                          "--out", self.out, "--json")
+        summary = json.loads(run.stdout)
+        self.assertEqual((summary["detections"], summary["full_frames"]), (15, 3))
 
     def test_help_and_version(self):
         for command in ((), ("detect",), ("eval",), ("models",), ("info",), ("models", "get")):
