@@ -16,6 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBufferSize = 64 * 1024;
 constexpr int kMaxSymlinks = 16;
+constexpr mode_t kPermissions = 0777;
+constexpr mode_t kNewFile = 0666;  // less what the umask takes
 
 bool is_stdout(const fs::path& path) { return path == "-"; }
 
@@ -45,12 +47,12 @@ fs::path follow_links(fs::path path) {
   return path;
 }
 
-int open_exclusive(const fs::path& target, fs::path& working) {
+int open_exclusive(const fs::path& target, mode_t mode, fs::path& working) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     working = target.parent_path() /
               ("." + target.filename().string() + ".partial-" + std::to_string(::getpid()) +
                (attempt > 0 ? "-" + std::to_string(attempt) : ""));
-    const int descriptor = ::open(working.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    const int descriptor = ::open(working.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
   return -1;
@@ -78,13 +80,16 @@ Result<PendingFile> PendingFile::create(const fs::path& path) {
       file.direct_ = true;
       return file;
     }
+    file.mode_ = status.st_mode & kPermissions;
   } else if (errno != ENOENT) {
     return output_error(path, errno);
   }
   std::error_code code;
   if (file.target_.has_parent_path()) fs::create_directories(file.target_.parent_path(), code);
   if (code) return output_error(path, code.value());
-  const int descriptor = open_exclusive(file.target_, file.working_);
+  // While it grows, nobody reads it who may not read the file it replaces.
+  const mode_t mode = file.mode_ ? *file.mode_ | S_IRUSR | S_IWUSR : kNewFile;
+  const int descriptor = open_exclusive(file.target_, mode, file.working_);
   if (descriptor < 0) {
     file.done_ = true;
     return output_error(path, errno);
@@ -97,6 +102,7 @@ PendingFile::PendingFile(PendingFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       working_(std::move(other.working_)),
+      mode_(other.mode_),
       direct_(other.direct_),
       done_(std::exchange(other.done_, true)) {}
 
@@ -106,6 +112,10 @@ PendingFile::~PendingFile() {
 
 Status PendingFile::publish() {
   if (direct_ || done_) return {};
+  // Some file systems have no permissions: no reason to lose a result.
+  if (mode_ && ::chmod(working_.c_str(), *mode_) != 0 && errno != EPERM && errno != ENOTSUP) {
+    return output_error(path_, errno);
+  }
   if (::rename(working_.c_str(), target_.c_str()) != 0) return output_error(path_, errno);
   done_ = true;
   return {};

@@ -1,6 +1,8 @@
 // Files that appear under their name only when complete. Private to io.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -13,8 +15,9 @@
 namespace sparing {
 
 // A path to be written under a temporary name in the same directory and renamed when complete.
-// Where `path` is a symbolic link, the file it points to is replaced. Devices and pipes (/dev/null,
-// a FIFO) are written directly. The destructor removes a temporary file that was not published.
+// Where `path` is a symbolic link, the file it points to is replaced; the permissions of a replaced
+// file stay. Devices and pipes (/dev/null, a FIFO) are written directly. The destructor removes a
+// temporary file that was not published.
 class PendingFile {
  public:
   // Makes missing parent directories and an empty temporary file. kOutput otherwise.
@@ -34,6 +37,7 @@ class PendingFile {
   std::filesystem::path path_;
   std::filesystem::path target_;
   std::filesystem::path working_;
+  std::optional<mode_t> mode_;  // of the file to be replaced
   bool direct_ = false;
   bool done_ = false;
 };

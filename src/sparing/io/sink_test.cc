@@ -198,6 +198,31 @@ TEST_P(EverySink, ReplacesWhatALinkPointsTo) {
   EXPECT_NE(read_file(dir.path() / "real" / "file"), "old");
 }
 
+TEST_P(EverySink, KeepsThePermissionsOfWhatItReplaces) {
+  const TestDirectory dir;
+  const fs::path path = dir / file_name();
+  const mode_t umask = ::umask(027);
+  for (const unsigned mode : {0640u, 0600u, 0666u, 0444u, 0755u}) {
+    if ((mode & 0200) == 0 && ::geteuid() != 0) continue;  // may not be replaced
+    testing::write_file(path, "old");
+    fs::permissions(path, fs::perms(mode));
+    auto sink = must_open(path, run_of("a"));
+    for (const auto& entry : fs::directory_iterator(dir.path())) {  // the partial file: no wider
+      const auto bits = static_cast<unsigned>(entry.status().permissions());
+      EXPECT_EQ(bits & ~(mode | 0600u), 0u) << entry.path();
+    }
+    EXPECT_TRUE(sink->write(make_result(0, {kDog})).ok());
+    EXPECT_TRUE(sink->finish().ok());
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms(mode));
+    fs::remove(path);
+  }
+  auto sink = must_open(path, run_of("a"));
+  EXPECT_TRUE(sink->write(make_result(0, {kDog})).ok());
+  EXPECT_TRUE(sink->finish().ok());
+  ::umask(umask);
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));  // a new file: the umask's
+}
+
 TEST_P(EverySink, NamesWhatCannotBeCreated) {
   const TestDirectory dir;
   const SinkOptions options{.format = std::string(GetParam().name)};
