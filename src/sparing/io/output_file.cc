@@ -31,6 +31,7 @@ const char* fix_for(int error_number) {
     case EPERM:
     case EROFS: return "give a path that you may write to";
     case EISDIR: return "give a file name";
+    case ENAMETOOLONG: return "give a shorter name";
     case ENOTDIR: return "give a path whose parents are directories";
     default: return "check the path and the disk";
   }
@@ -56,6 +57,14 @@ int open_exclusive(const fs::path& target, mode_t mode, fs::path& working) {
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
   return -1;
+}
+
+// The file is well named, but the folder it shall be in is the trouble.
+Error folder_error(const fs::path& path, const std::string& problem, int error_number) {
+  Error error = output_error(path, error_number);
+  error.problem = problem + ": " + error.problem;
+  if (error_number == ENOENT) error.fix = "give a path in a folder that files can be made in";
+  return error;
 }
 
 }  // namespace
@@ -85,14 +94,19 @@ Result<PendingFile> PendingFile::create(const fs::path& path) {
     return output_error(path, errno);
   }
   std::error_code code;
-  if (file.target_.has_parent_path()) fs::create_directories(file.target_.parent_path(), code);
-  if (code) return output_error(path, code.value());
+  const fs::path folder = file.target_.has_parent_path() ? file.target_.parent_path() : ".";
+  fs::create_directories(folder, code);
+  if (code) {
+    return folder_error(path, "the folder '" + folder.string() + "' cannot be made", code.value());
+  }
   // While it grows, nobody reads it who may not read the file it replaces.
   const mode_t mode = file.mode_ ? *file.mode_ | S_IRUSR | S_IWUSR : kNewFile;
   const int descriptor = open_exclusive(file.target_, mode, file.working_);
   if (descriptor < 0) {
+    const int error = errno;
     file.done_ = true;
-    return output_error(path, errno);
+    if (error == ENAMETOOLONG) return output_error(path, error);
+    return folder_error(path, "no file can be made in the folder '" + folder.string() + "'", error);
   }
   ::close(descriptor);
   return file;

@@ -239,7 +239,16 @@ TEST_P(EverySink, NamesWhatCannotBeCreated) {
   EXPECT_THAT(error_of(dir.path() / "").problem, HasSubstr("directory"));
   testing::write_file(dir / "file", "");
   error_of(dir.path() / "file" / file_name());
-  error_of(dir.path() / std::string(300, 'x'));
+  EXPECT_THAT(error_of(dir.path() / std::string(300, 'x')).fix, HasSubstr("shorter"));
+  EXPECT_THAT(error_of(dir.path() / std::string(250, 'x')).fix, HasSubstr("shorter"));
+  if (fs::exists("/proc/self")) {  // where nobody makes anything
+    const Error file = error_of("/proc/" + file_name());
+    EXPECT_THAT(file.problem, HasSubstr("no file can be made in the folder '/proc': "));
+    EXPECT_THAT(file.fix, HasSubstr("folder"));
+    const Error folder = error_of("/proc/none/" + file_name());
+    EXPECT_THAT(folder.problem, HasSubstr("the folder '/proc/none' cannot be made: "));
+    EXPECT_THAT(folder.fix, HasSubstr("folder"));
+  }
   if (::geteuid() != 0) {  // root may write everywhere
     fs::create_directory(dir / "closed");
     fs::permissions(dir / "closed", fs::perms::owner_read | fs::perms::owner_exec);
