@@ -56,7 +56,9 @@ struct SinkOptions {
 };
 
 // `path` is a file, or "-" for standard output (formats jsonl, coco and mot; jsonl by default),
-// where every frame's lines are written at once. Files are written under a temporary name in the
+// where every frame's lines are written at once. /dev/stdout is the same; other descriptors of the
+// process (/dev/fd/N, /proc/self/fd/N) are written from where they stand, as jsonl by default, and
+// not closed. Files are written under a temporary name in the
 // same directory, and renamed by finish(); devices and pipes are written directly. Missing parent
 // directories are made. A closed pipe is an error only in a process that ignores SIGPIPE.
 // kOutput: cannot be created; kInvalidArgument: unknown format or extension, a format that cannot

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -27,6 +28,7 @@ const char* fix_for(int error_number) {
     case EDQUOT: return "free space or give another path";
     case EFBIG: return "raise the file size limit (ulimit -f) or give another path";
     case EPIPE: return "keep the reader open until the end";
+    case EBADF: return "give a descriptor that is open for writing";
     case EACCES:
     case EPERM:
     case EROFS: return "give a path that you may write to";
@@ -37,13 +39,19 @@ const char* fix_for(int error_number) {
   }
 }
 
+// Where the symbolic link `path` points to; false when it is none.
+bool follow_link(fs::path& path) {
+  std::error_code code;
+  if (!fs::is_symlink(path, code)) return false;
+  const fs::path link = fs::read_symlink(path, code);
+  if (code) return false;
+  path = link.is_absolute() ? link : path.parent_path() / link;
+  return true;
+}
+
 // What `path` refers to in the end, so that renaming replaces the file and not the link.
 fs::path follow_links(fs::path path) {
-  std::error_code code;
-  for (int i = 0; i < kMaxSymlinks && fs::is_symlink(path, code); ++i) {
-    const fs::path link = fs::read_symlink(path, code);
-    if (code) break;
-    path = link.is_absolute() ? link : path.parent_path() / link;
+  for (int i = 0; i < kMaxSymlinks && follow_link(path); ++i) {
   }
   return path;
 }
@@ -75,9 +83,33 @@ Error output_error(const fs::path& path, int error_number, const std::string& co
           std::system_category().message(error_number) + consequence, fix_for(error_number)};
 }
 
+std::optional<int> own_descriptor(fs::path path) {
+  std::error_code code;
+  const fs::path descriptors = fs::canonical("/proc/self/fd", code);
+  if (code) return std::nullopt;
+  for (int i = 0; i <= kMaxSymlinks; ++i) {
+    const std::string name = path.filename().string();
+    int number = -1;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number >= 0 && parsed.ec == std::errc() && parsed.ptr == name.data() + name.size() &&
+        fs::canonical(path.has_parent_path() ? path.parent_path() : ".", code) == descriptors) {
+      return number;
+    }
+    if (!follow_link(path)) break;
+  }
+  return std::nullopt;
+}
+
 Result<PendingFile> PendingFile::create(const fs::path& path) {
   PendingFile file;
   file.path_ = path;
+  file.descriptor_ = own_descriptor(path);
+  if (file.descriptor_) {
+    const int flags = ::fcntl(*file.descriptor_, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) return output_error(path, EBADF);
+    file.direct_ = true;
+    return file;
+  }
   file.target_ = follow_links(path);
   if (!file.target_.has_filename()) return output_error(path, EISDIR);
   struct stat status{};
@@ -117,11 +149,24 @@ PendingFile::PendingFile(PendingFile&& other) noexcept
       target_(std::move(other.target_)),
       working_(std::move(other.working_)),
       mode_(other.mode_),
+      descriptor_(other.descriptor_),
       direct_(other.direct_),
       done_(std::exchange(other.done_, true)) {}
 
 PendingFile::~PendingFile() {
   if (!done_ && !direct_ && !working_.empty()) ::unlink(working_.c_str());
+}
+
+int PendingFile::open() const {
+  // Opening it anew would begin at its start.
+  if (descriptor_) return ::fcntl(*descriptor_, F_DUPFD_CLOEXEC, 0);
+  // A file is read back when it is cut. A pipe that we could read from ourselves would never tell
+  // that its reader has gone.
+  return ::open(working_.c_str(), (direct_ ? O_WRONLY : O_RDWR) | O_CLOEXEC);
+}
+
+std::string PendingFile::url() const {
+  return descriptor_ ? "pipe:" + std::to_string(*descriptor_) : "file:" + working_.string();
 }
 
 Status PendingFile::publish() {
@@ -142,11 +187,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const fs::path& path, Forma
   } else {
     SPARING_ASSIGN_OR_RETURN(PendingFile file, PendingFile::create(path));
     output->file_.emplace(std::move(file));
-    const fs::path& working = output->file_->working_path();
-    // A file is read back when it is cut. A pipe that we could read from ourselves would never tell
-    // that its reader has gone.
-    const int mode = output->file_->direct() ? O_WRONLY : O_RDWR;
-    output->descriptor_ = ::open(working.c_str(), mode | O_CLOEXEC);
+    output->descriptor_ = output->file_->open();
     if (output->descriptor_ < 0) return output_error(path, errno);
   }
   output->buffer_ = format.head;

@@ -16,8 +16,9 @@ namespace sparing {
 
 // A path to be written under a temporary name in the same directory and renamed when complete.
 // Where `path` is a symbolic link, the file it points to is replaced; the permissions of a replaced
-// file stay. Devices and pipes (/dev/null, a FIFO) are written directly. The destructor removes a
-// temporary file that was not published.
+// file stay. Devices and pipes (/dev/null, a FIFO) are written directly, and descriptors of this
+// process (/dev/fd/3) where they stand. The destructor removes a temporary file that was not
+// published.
 class PendingFile {
  public:
   // Makes missing parent directories and an empty temporary file. kOutput otherwise.
@@ -27,8 +28,9 @@ class PendingFile {
   PendingFile& operator=(PendingFile&&) = delete;
   ~PendingFile();
 
-  const std::filesystem::path& path() const { return path_; }             // as the user gave it
-  const std::filesystem::path& working_path() const { return working_; }  // to write to
+  const std::filesystem::path& path() const { return path_; }  // as the user gave it
+  int open() const;         // a descriptor to write to, the caller's; -1: errno says why
+  std::string url() const;  // the same for FFmpeg
   bool direct() const { return direct_; }
   Status publish();  // once
 
@@ -37,7 +39,8 @@ class PendingFile {
   std::filesystem::path path_;
   std::filesystem::path target_;
   std::filesystem::path working_;
-  std::optional<mode_t> mode_;  // of the file to be replaced
+  std::optional<mode_t> mode_;     // of the file to be replaced
+  std::optional<int> descriptor_;  // of this process; not ours to close
   bool direct_ = false;
   bool done_ = false;
 };
@@ -76,6 +79,10 @@ class OutputFile {
   std::optional<Error> failure_;
   bool finished_ = false;
 };
+
+// The number, when `path` is a name of a descriptor of this process: /dev/stdout, /dev/fd/N,
+// /proc/self/fd/N, or a link to one.
+std::optional<int> own_descriptor(std::filesystem::path path);
 
 // "output 'PATH'" or "standard output" with a system error, and what to do about it.
 Error output_error(const std::filesystem::path& path, int error_number,

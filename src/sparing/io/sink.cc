@@ -1,6 +1,7 @@
 #include "sparing/io/sink.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "sparing/io/output_file.h"
 #include "sparing/io/sinks.h"
 
 namespace sparing {
@@ -70,7 +72,7 @@ Result<const SinkRow*> find_sink(const std::filesystem::path& path, const SinkOp
     return Error{ErrorCode::kInvalidArgument, "output format '" + options.format + "'",
                  "there is no such format", "give one of " + list_of(&SinkFormat::name, "")};
   }
-  if (path == "-") return &kSinks.front();
+  if (path == "-" || own_descriptor(path)) return &kSinks.front();
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -137,6 +139,7 @@ std::span<const SinkFormat> sink_formats() { return kFormats; }
 Result<std::unique_ptr<ResultSink>> open_sink(const std::filesystem::path& path, const RunInfo& run,
                                               const SinkOptions& options) {
   try {
+    if (own_descriptor(path) == STDOUT_FILENO) return open_sink("-", run, options);
     SPARING_ASSIGN_OR_RETURN(const SinkRow* row, find_sink(path, options));
     SPARING_RETURN_IF_ERROR(check(*row, path, run, options));
     SPARING_ASSIGN_OR_RETURN(auto sink, row->open(path, run, options));

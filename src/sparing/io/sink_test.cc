@@ -319,6 +319,44 @@ TEST_P(EverySink, WritesToDevicesDirectly) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST_P(EverySink, WritesToADescriptorWhereItStands) {
+  if (!fs::exists("/proc/self/fd")) GTEST_SKIP() << "no /proc here";
+  const SinkOptions options{.format = std::string(GetParam().name)};
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/", "a link"}) {
+    SCOPED_TRACE(folder);
+    const TestDirectory dir;
+    const int descriptor = ::open((dir / "log").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    ASSERT_EQ(::write(descriptor, "head\n", 5), 5);
+    fs::path path = folder + std::to_string(descriptor);
+    if (folder == "a link") {
+      path = dir / "link";
+      fs::create_symlink("/dev/fd/" + std::to_string(descriptor), path);
+    }
+    auto sink = must_open(path, run_of("a"), options);
+    EXPECT_EQ(sink->name(), path.string());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(sink->write(make_result(i, {kDog})).ok());
+    const Status status = sink->finish();
+    EXPECT_TRUE(status.ok()) << status.error().to_string();
+    sink.reset();
+    EXPECT_EQ(::write(descriptor, "tail", 4), 4);
+    ::close(descriptor);
+    const std::string text = read_file(dir / "log");
+    EXPECT_THAT(text, ::testing::StartsWith("head\n"));
+    EXPECT_THAT(text, ::testing::EndsWith("tail"));
+    testing::write_file(dir / "body", text.substr(5, text.size() - 9));
+    if (is_text()) {
+      const auto read = read_detections(dir / "body");
+      ASSERT_TRUE(read.ok()) << read.error().to_string();
+      EXPECT_EQ(read->images.size(), 3u);
+    } else {
+      EXPECT_TRUE(open_source((dir / "body").string()).ok());
+    }
+    const auto closed = open_sink(path, run_of("a"), options);
+    ASSERT_FALSE(closed.ok());
+    EXPECT_THAT(closed.error().to_string(), HasSubstr("Bad file descriptor"));
+  }
+}
+
 // Files of this process can grow to so many bytes, as on a disk that fills up.
 class FileSizeLimit {
  public:
@@ -425,19 +463,22 @@ class PipedOutput {
 };
 
 TEST(StandardOutput, GetsEveryFrameAtOnce) {
-  std::string first, second, rest;
-  {
-    PipedOutput pipe;
-    auto sink = must_open("-", run_of("a"));
-    EXPECT_EQ(sink->name(), "-");
-    EXPECT_TRUE(sink->write(make_result(0, {})).ok());
-    first = pipe.available();
-    EXPECT_TRUE(sink->write(make_result(1, {})).ok());
-    second = pipe.available();
-    EXPECT_TRUE(sink->finish().ok());
+  for (const char* path : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+    SCOPED_TRACE(path);
+    std::string first, second, rest;
+    {
+      PipedOutput pipe;
+      auto sink = must_open(path, run_of("a"));
+      EXPECT_EQ(sink->name(), "-");
+      EXPECT_TRUE(sink->write(make_result(0, {})).ok());
+      first = pipe.available();
+      EXPECT_TRUE(sink->write(make_result(1, {})).ok());
+      second = pipe.available();
+      EXPECT_TRUE(sink->finish().ok());
+    }
+    EXPECT_THAT(first, ::testing::AllOf(HasSubstr("\"frame\":0"), ::testing::EndsWith("}\n")));
+    EXPECT_THAT(second, ::testing::AllOf(HasSubstr("\"frame\":1"), ::testing::EndsWith("}\n")));
   }
-  EXPECT_THAT(first, ::testing::AllOf(HasSubstr("\"frame\":0"), ::testing::EndsWith("}\n")));
-  EXPECT_THAT(second, ::testing::AllOf(HasSubstr("\"frame\":1"), ::testing::EndsWith("}\n")));
 }
 
 TEST(Fifo, AReaderThatHasGoneIsAnError) {

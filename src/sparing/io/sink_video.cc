@@ -76,8 +76,7 @@ Status VideoSink::open(const VideoFrame& first) {
   format.crf = crf_;
   format.title = title_;
   format.fragmented = file_.direct();
-  SPARING_ASSIGN_OR_RETURN(encoder_,
-                           VideoEncoder::open(file_.working_path(), file_.path(), format));
+  SPARING_ASSIGN_OR_RETURN(encoder_, VideoEncoder::open(file_.url(), file_.path(), format));
   overlay_.emplace(labels_, space_, picture_);
   return {};
 }

@@ -209,7 +209,7 @@ TEST(VideoEncoder, EveryEncoderOfThisBuildWorks) {
     format.time_base = {1, 1000000};  // finer than MPEG-4 can say
     format.frame_rate = {30, 1};
     const fs::path path = dir / (std::string(row.name) + ".mp4");
-    auto encoder = VideoEncoder::open(path, path, format, row.name);
+    auto encoder = VideoEncoder::open("file:" + path.string(), path, format, row.name);
     ASSERT_TRUE(encoder.ok()) << encoder.error().to_string();
     EXPECT_EQ((*encoder)->encoder(), row.name);
     for (std::int64_t i = 0; i < 10; ++i) {

@@ -90,7 +90,7 @@ Error encoder_error(const std::filesystem::path& name, std::string problem) {
 
 std::span<const VideoEncoderInfo> video_encoders() { return kVideoEncoders; }
 
-Result<std::unique_ptr<VideoEncoder>> VideoEncoder::open(const std::filesystem::path& file,
+Result<std::unique_ptr<VideoEncoder>> VideoEncoder::open(const std::string& url,
                                                          const std::filesystem::path& name,
                                                          const VideoFormat& format,
                                                          std::string_view encoder) {
@@ -105,7 +105,7 @@ Result<std::unique_ptr<VideoEncoder>> VideoEncoder::open(const std::filesystem::
     if (status.ok()) break;
   }
   SPARING_RETURN_IF_ERROR(status);
-  SPARING_RETURN_IF_ERROR(result->open_file(file, format));
+  SPARING_RETURN_IF_ERROR(result->open_file(url, format));
   return result;
 }
 
@@ -153,9 +153,8 @@ Status VideoEncoder::open_codec(const VideoEncoderInfo& encoder, const VideoForm
   return {};
 }
 
-Status VideoEncoder::open_file(const std::filesystem::path& file, const VideoFormat& format) {
+Status VideoEncoder::open_file(const std::string& url, const VideoFormat& format) {
   ffmpeg::LogCapture log;
-  const std::string url = "file:" + file.string();
   int code = avformat_alloc_output_context2(&output_, nullptr, "mp4", url.c_str());
   if (code < 0) return write_error(code);
   stream_ = avformat_new_stream(output_, nullptr);

@@ -36,9 +36,9 @@ struct VideoFormat {
 
 class VideoEncoder {
  public:
-  // Writes to `file`, which messages call `name`. `encoder`: one of video_encoders(), or the first
-  // that works when empty.
-  static Result<std::unique_ptr<VideoEncoder>> open(const std::filesystem::path& file,
+  // Writes to `url` ("file:..."), which messages call `name`. `encoder`: one of video_encoders(),
+  // or the first that works when empty.
+  static Result<std::unique_ptr<VideoEncoder>> open(const std::string& url,
                                                     const std::filesystem::path& name,
                                                     const VideoFormat& format,
                                                     std::string_view encoder = {});
@@ -54,7 +54,7 @@ class VideoEncoder {
  private:
   VideoEncoder() = default;
   Status open_codec(const VideoEncoderInfo& encoder, const VideoFormat& format);
-  Status open_file(const std::filesystem::path& file, const VideoFormat& format);
+  Status open_file(const std::string& url, const VideoFormat& format);
   Status drain(AVFrame* frame);
   Error write_error(int code) const;
 
