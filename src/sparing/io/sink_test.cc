@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
 #include <limits>
 #include <random>
 
 #include "sparing/base/coco_classes.h"
 #include "sparing/io/annotations.h"
+#include "sparing/io/test_sink.h"
 #include "sparing/io/test_video.h"
 
 namespace sparing {
@@ -24,45 +24,12 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::kDog;
+using testing::make_result;
+using testing::must_open;
 using testing::read_file;
+using testing::run_of;
 using testing::TestDirectory;
-
-FrameResult make_result(std::int64_t index, std::vector<Detection> detections,
-                        Size size = {64, 48}) {
-  auto frame = allocate_frame(PixelFormat::kI420, size);
-  EXPECT_TRUE(frame.ok());
-  for (int p = 0; p < 3; ++p) {
-    const int rows = chroma_extent(size.height, p > 0 ? 1 : 0);
-    std::memset(mutable_plane(*frame, p), 128,
-                static_cast<std::size_t>(frame->view().planes[p].stride * rows));
-  }
-  frame->view().timestamp = {index, {1, 25}};
-  frame->view().duration = {1, {1, 25}};
-  FrameResult result;
-  result.source.frame = *frame;
-  result.source.index = index;
-  result.detections = std::move(detections);
-  return result;
-}
-
-RunInfo run_of(const std::string& source, std::vector<std::string> labels = {"person", "dog"}) {
-  RunInfo run;
-  run.sources.push_back({});
-  run.sources.back().name = source;
-  run.labels = std::move(labels);
-  run.model = "m";
-  run.version = "1";
-  return run;
-}
-
-std::unique_ptr<ResultSink> must_open(const fs::path& path, const RunInfo& run,
-                                      const SinkOptions& options = {}) {
-  auto sink = open_sink(path, run, options);
-  EXPECT_TRUE(sink.ok()) << sink.error().to_string();
-  return sink.ok() ? std::move(*sink) : nullptr;
-}
-
-const Detection kDog{{1.5f, 2, 10.25f, 20}, 0.87f, 1};
 
 TEST(JsonlSink, WritesTheDocumentedLines) {
   const TestDirectory dir;
@@ -426,92 +393,6 @@ TEST_P(EverySink, KeepsWholeRecordsWhenTheDiskFills) {
 INSTANTIATE_TEST_SUITE_P(Formats, EverySink,
                          ::testing::ValuesIn(sink_formats().begin(), sink_formats().end()),
                          [](const auto& test) { return std::string(test.param.name); });
-
-// Standard output replaced by the write end of a pipe.
-class PipedOutput {
- public:
-  PipedOutput() {
-    std::fflush(stdout);
-    saved_ = ::dup(STDOUT_FILENO);
-    int ends[2];
-    EXPECT_EQ(::pipe(ends), 0);
-    ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[1]);
-    reader_ = ends[0];
-  }
-  ~PipedOutput() { restore(); }
-  void close_reader() {
-    ::close(reader_);
-    reader_ = -1;
-  }
-  std::string available() {
-    char text[4096];
-    const ssize_t count = ::read(reader_, text, sizeof text);
-    return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "";
-  }
-  void restore() {
-    if (saved_ < 0) return;
-    ::dup2(saved_, STDOUT_FILENO);
-    ::close(saved_);
-    saved_ = -1;
-    if (reader_ >= 0) ::close(reader_);
-  }
-
- private:
-  int saved_ = -1;
-  int reader_ = -1;
-};
-
-TEST(StandardOutput, GetsEveryFrameAtOnce) {
-  for (const char* path : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
-    SCOPED_TRACE(path);
-    std::string first, second, rest;
-    {
-      PipedOutput pipe;
-      auto sink = must_open(path, run_of("a"));
-      EXPECT_EQ(sink->name(), "-");
-      EXPECT_TRUE(sink->write(make_result(0, {})).ok());
-      first = pipe.available();
-      EXPECT_TRUE(sink->write(make_result(1, {})).ok());
-      second = pipe.available();
-      EXPECT_TRUE(sink->finish().ok());
-    }
-    EXPECT_THAT(first, ::testing::AllOf(HasSubstr("\"frame\":0"), ::testing::EndsWith("}\n")));
-    EXPECT_THAT(second, ::testing::AllOf(HasSubstr("\"frame\":1"), ::testing::EndsWith("}\n")));
-  }
-}
-
-TEST(Fifo, AReaderThatHasGoneIsAnError) {
-  void (*handler)(int) = std::signal(SIGPIPE, SIG_IGN);
-  const TestDirectory dir;
-  const fs::path path = dir / "boxes.jsonl";
-  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
-  ASSERT_GE(reader, 0);
-  auto sink = must_open(path, run_of("a"));
-  EXPECT_TRUE(sink->write(make_result(0, {kDog})).ok());
-  ::close(reader);
-  const Status status = sink->write(make_result(1, {kDog}));
-  std::signal(SIGPIPE, handler);
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code, ErrorCode::kOutput);
-  EXPECT_THAT(status.error().to_string(), HasSubstr("Broken pipe"));
-}
-
-TEST(StandardOutput, AClosedPipeIsAnError) {
-  Status status;
-  {
-    void (*handler)(int) = std::signal(SIGPIPE, SIG_IGN);
-    PipedOutput pipe;
-    pipe.close_reader();
-    auto sink = must_open("-", run_of("a"), {.format = "mot"});
-    status = sink->write(make_result(0, {kDog}));
-    std::signal(SIGPIPE, handler);
-  }
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code, ErrorCode::kOutput);
-  EXPECT_THAT(status.error().to_string(), HasSubstr("standard output: Broken pipe"));
-}
 
 TEST(OpenSink, RefusesWhatCannotBe) {
   const TestDirectory dir;
