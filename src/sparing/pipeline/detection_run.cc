@@ -110,11 +110,14 @@ void DetectionRun::import_frames() {
 }
 
 void DetectionRun::read_outputs() {
+  bool broken = false;
   while (auto item = in_flight_.pop()) {
-    // After a failure the slots still go round, so that the stage upstream is never left waiting.
-    if (!failed_.load()) {
+    // A failure upstream came after these frames, which are still good. After one here or
+    // downstream the slots still go round, so that the stage upstream is never left waiting.
+    if (!broken && !write_failed_.load()) {
       auto result = read_one(*item);
       if (!result.ok()) {
+        broken = true;
         fail(std::move(result).error());
       } else if (!results_.push(std::move(*result))) {
         break;
@@ -159,8 +162,9 @@ Status DetectionRun::write_to_sinks(const FrameResult& result) {
 
 void DetectionRun::write_results() {
   while (auto result = results_.pop()) {
-    if (failed_.load()) continue;
+    if (write_failed_.load()) continue;
     if (Status status = timed(write_time_, [&] { return write_to_sinks(*result); }); !status.ok()) {
+      write_failed_.store(true);
       fail(std::move(status).error());
       continue;
     }

@@ -38,7 +38,7 @@ class DetectionRun {
   void import_frames();
   void read_outputs();
   void write_results();
-  // Keeps the first error and ends the stages upstream.
+  // Keeps the first error and ends the stages upstream; what is downstream is finished.
   void fail(Error error);
   bool stopping() const { return failed_.load() || control_.stop.stop_requested(); }
   Result<FrameResult> read_one(InFlight& item);
@@ -59,7 +59,8 @@ class DetectionRun {
   BoundedQueue<InFlight> in_flight_;
   BoundedQueue<FrameResult> results_;
 
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> failed_{false};        // some stage: no new frames
+  std::atomic<bool> write_failed_{false};  // the last stage: nothing more can be written
   std::mutex error_mutex_;
   std::optional<Error> error_;
 
