@@ -62,7 +62,13 @@ TEST(Memory, IsFlatOverTenPasses) {
     megabytes.push_back(resident_megabytes());
   }
   EXPECT_GT(detections, 0u);
-  EXPECT_LT(*std::max_element(megabytes.begin() + 1, megabytes.end()) - megabytes[0], 5.0);
+  // One reading goes up and down by a megabyte or two with what the allocator holds; medians do
+  // not, and a leak raises them all the same.
+  std::nth_element(megabytes.begin(), megabytes.begin() + 1, megabytes.begin() + 3);
+  std::nth_element(megabytes.begin() + 5, megabytes.begin() + 7, megabytes.end());
+  const double growth = megabytes[7] - megabytes[1];
+  RecordProperty("growth_mb", std::to_string(growth));
+  EXPECT_LT(growth, 5.0);
 }
 
 }  // namespace
