@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int list(bool) {
+int list() {
   auto models = list_models(default_model_paths(share_dir()));
   if (!models.ok()) return report(models.error());
   std::printf("%-20s %-8s %-12s %s\n", "name", "here", "licence", "what");
@@ -148,7 +148,7 @@ void add_models_command(CLI::App& parent, Command& run) {
       "  sparing models inspect yolo.onnx   inputs, outputs, and the head that reads them");
   app->require_subcommand(1);
   app->add_subcommand("list", "the known models, and which are here")->callback([&run] {
-    run = [] { return list(false); };
+    run = [] { return list(); };
   });
   CLI::App* get_app = app->add_subcommand("get", "fetch a model, verify it, and convert it");
   get_app->add_option("name", arguments->name, "as `sparing models list` prints it")->required();
