@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <vector>
@@ -42,13 +41,6 @@ class NullSink : public ResultSink {
   Status finish() override { return {}; }
   std::string name() const override { return "nowhere"; }
 };
-
-double resident_megabytes() {
-  long long pages = 0;
-  long long resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
-}
 
 struct Setting {
   const BenchOptions& options;
@@ -187,7 +179,7 @@ Status bench_memory(Setting& setting, Report& report) {
   for (int pass = 0; pass < 10; ++pass) {
     NullSink sink;
     SPARING_ASSIGN_OR_RETURN(const RunSummary summary, run_once(setting, detector, sink, 0));
-    megabytes.push_back(resident_megabytes());
+    megabytes.push_back(cli::resident_megabytes());
   }
   char note[120];
   const double most = *std::max_element(megabytes.begin() + 1, megabytes.end());

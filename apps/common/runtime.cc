@@ -4,9 +4,12 @@
 #include <malloc.h>
 #endif
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 
 #include "sparing/backends/openvino.h"
 #include "sparing/base/thread_pool.h"
@@ -15,12 +18,6 @@ namespace sparing::cli {
 namespace fs = std::filesystem;
 namespace {
 
-DeviceType device_type(const std::string& name) {
-  if (name == "gpu") return DeviceType::kGpu;
-  if (name == "npu") return DeviceType::kNpu;
-  return DeviceType::kCpu;
-}
-
 bool device_matches(const DeviceInfo& device, const std::string& name) {
   std::string upper = name;
   std::transform(upper.begin(), upper.end(), upper.begin(), ::toupper);
@@ -28,9 +25,7 @@ bool device_matches(const DeviceInfo& device, const std::string& name) {
 }
 
 Result<Precision> precision(const RuntimeOptions& options) {
-  if (options.precision == "f32") return Precision::kFloat32;
-  if (options.precision == "bf16") return Precision::kBfloat16;
-  if (options.precision == "f16") return Precision::kFloat16;
+  if (const auto named = precision_from_name(options.precision)) return *named;
   SPARING_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> devices, openvino_devices());
   for (const DeviceInfo& device : devices) {
     if (!device_matches(device, options.device)) continue;
@@ -55,15 +50,11 @@ void prepare_process() {
   setenv("HWLOC_HIDE_ERRORS", "2", /*overwrite=*/0);
 }
 
-fs::path user_cache_dir() {
-  // The XDG specification: a relative path is invalid, and to be ignored.
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') {
-    return fs::path(xdg) / "sparing";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    return fs::path(home) / ".cache" / "sparing";
-  }
-  return {};
+double resident_megabytes() {
+  long long pages = 0;
+  long long resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
 fs::path share_dir() {
@@ -81,7 +72,7 @@ fs::path share_dir() {
 Result<ContextOptions> context_options(const RuntimeOptions& options) {
   SPARING_RETURN_IF_ERROR(validate_options(options));
   ContextOptions result;
-  result.device_type = device_type(options.device);
+  result.device_type = *device_type_from_name(options.device);  // one of the validated choices
   SPARING_ASSIGN_OR_RETURN(result.precision, precision(options));
   for (const std::string& text : options.cores) {
     int core = -1;

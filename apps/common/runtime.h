@@ -42,8 +42,8 @@ struct RuntimeOptions {
   }
 };
 
-// $XDG_CACHE_HOME/sparing, else ~/.cache/sparing; empty when neither variable is set.
-std::filesystem::path user_cache_dir();
+// Resident memory of this process, in units of 10^6 bytes.
+double resident_megabytes();
 
 // Where models/ (manifests) and tools/ lie: $SPARING_SHARE_DIR, else ../share/sparing beside the
 // binary's folder, else the source tree it was built from.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <vector>
 
 #include "runtime.h"
@@ -14,15 +13,6 @@
 
 namespace sparing {
 namespace {
-
-constexpr double kMegabyte = 1e6;
-
-double resident_megabytes() {
-  long long pages = 0;
-  long long resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / kMegabyte;
-}
 
 class CountingSink : public ResultSink {
  public:
@@ -59,7 +49,7 @@ TEST(Memory, IsFlatOverTenPasses) {
     ASSERT_EQ(summary.frames, 200);
     if (pass == 0) detections = sink.detections;
     EXPECT_EQ(sink.detections, detections);
-    megabytes.push_back(resident_megabytes());
+    megabytes.push_back(cli::resident_megabytes());
   }
   EXPECT_GT(detections, 0u);
   // One reading goes up and down by a megabyte or two with what the allocator holds; medians do

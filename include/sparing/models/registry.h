@@ -17,8 +17,11 @@ struct ModelPaths {
   std::vector<std::filesystem::path> manifest_dirs;  // searched in order for NAME.json
   std::filesystem::path model_dir;                   // where `models get` puts files
 };
-// $SPARING_MODELS_DIR or the user's cache folder ($XDG_CACHE_HOME or ~/.cache)/sparing/models for
-// files; `share_dir`/models and the model_dir itself for manifests.
+// $XDG_CACHE_HOME/sparing, else ~/.cache/sparing; empty for a user without a home.
+std::filesystem::path user_cache_dir();
+
+// $SPARING_MODELS_DIR or user_cache_dir()/models for files; `share_dir`/models and the model_dir
+// itself for manifests.
 ModelPaths default_model_paths(const std::filesystem::path& share_dir);
 
 struct ModelListEntry {

@@ -346,8 +346,7 @@ ModelManifest parse_root(JsonObject root) {
   out.score_threshold = root.number("score_threshold", {0, 1}, 0.3);
   out.iou_threshold = root.number("iou_threshold", {0, 1}, 0.6);
   out.nms = root.choice<NmsMode>(
-      "nms", kNmsNames,
-      out.head.type == HeadType::kEnd2end ? NmsMode::kNone : NmsMode::kClassAware);
+      "nms", kNmsNames, info(out.head.type).needs_nms ? NmsMode::kClassAware : NmsMode::kNone);
   out.max_detections = static_cast<int>(root.integer("max_detections", {1, 1000000}, 300));
   parse_labels(root, out);
   for (const char* read : {"source", "licence"}) root.any(read);

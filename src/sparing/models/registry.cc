@@ -28,13 +28,10 @@ fs::path home_folder() {
   return found->pw_dir != nullptr ? found->pw_dir : "";
 }
 
-fs::path cache_folder() {
-  // Relative paths are to be ignored, says the XDG specification.
-  const fs::path cache = environment("XDG_CACHE_HOME");
-  if (cache.is_absolute()) return cache;
-  const fs::path home = home_folder();
+// For a user without a home.
+fs::path temporary_models() {
   std::error_code error;
-  return home.empty() ? fs::temp_directory_path(error) / "sparing-cache" : home / ".cache";
+  return fs::temp_directory_path(error) / "sparing-cache" / "sparing" / "models";
 }
 
 bool is_file(const fs::path& path) {
@@ -173,10 +170,23 @@ Result<Model> resolve_bare(const fs::path& file, Context& context) {
 
 }  // namespace
 
+fs::path user_cache_dir() {
+  // Relative paths are to be ignored, says the XDG specification.
+  const fs::path cache = environment("XDG_CACHE_HOME");
+  if (cache.is_absolute()) return cache / "sparing";
+  const fs::path home = home_folder();
+  return home.empty() ? fs::path() : home / ".cache" / "sparing";
+}
+
 ModelPaths default_model_paths(const fs::path& share_dir) {
   ModelPaths paths;
   const std::string chosen = environment("SPARING_MODELS_DIR");
-  paths.model_dir = chosen.empty() ? cache_folder() / "sparing" / "models" : fs::path(chosen);
+  const fs::path cache = user_cache_dir();
+  if (!chosen.empty()) {
+    paths.model_dir = chosen;
+  } else {
+    paths.model_dir = cache.empty() ? temporary_models() : cache / "models";
+  }
   paths.manifest_dirs = {share_dir / "models", paths.model_dir};
   return paths;
 }

@@ -58,11 +58,13 @@ RunSummary DetectionRun::run() {
   return summarize_run(seconds_since(start_));
 }
 
+void DetectionRun::keep_first(Error error) {
+  std::lock_guard lock(error_mutex_);
+  if (!error_) error_ = std::move(error);
+}
+
 void DetectionRun::fail(Error error) {
-  {
-    std::lock_guard lock(error_mutex_);
-    if (!error_) error_ = std::move(error);
-  }
+  keep_first(std::move(error));
   failed_.store(true);
 }
 
@@ -72,8 +74,7 @@ void DetectionRun::decode_frames() {
     if (!next.ok()) {
       if (control_.stop.stop_requested()) break;  // a read that waited was ended
       // Not fail(): the frames before the damage are good, and are processed to the end.
-      std::lock_guard lock(error_mutex_);
-      if (!error_) error_ = std::move(next).error();
+      keep_first(std::move(next).error());
       break;
     }
     if (!*next) break;
@@ -182,9 +183,7 @@ void DetectionRun::finish_sinks() {
   // Nothing was computed: leave what may lie under the outputs' names from an earlier run.
   if (frames_done_ == 0 && (error_ || control_.stop.stop_requested())) return;
   for (ResultSink* sink : sinks_) {
-    if (Status status = sink->finish(); !status.ok() && !error_) {
-      error_ = std::move(status).error();
-    }
+    if (Status status = sink->finish(); !status.ok()) keep_first(std::move(status).error());
   }
 }
 

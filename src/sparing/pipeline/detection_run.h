@@ -38,6 +38,7 @@ class DetectionRun {
   void import_frames();
   void read_outputs();
   void write_results();
+  void keep_first(Error error);
   // Keeps the first error and ends the stages upstream; what is downstream is finished.
   void fail(Error error);
   bool stopping() const { return failed_.load() || control_.stop.stop_requested(); }
