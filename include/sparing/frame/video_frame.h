@@ -37,6 +37,10 @@ struct ColorSpace {
 // Primaries and transfer stay as they are too: nothing here depends on them.
 ColorSpace resolve(ColorSpace space, PixelFormat format, Size coded_size);
 
+// Whether the transfer function is PQ or HLG: imported as it is, such a picture looks flat and dark
+// to a network trained on SDR pictures, for nothing here maps tones.
+bool is_hdr(const ColorSpace& space);
+
 // Clockwise rotation that brings the coded picture upright.
 enum class Rotation { k0 = 0, k90 = 90, k180 = 180, k270 = 270 };
 

@@ -35,8 +35,7 @@ PlaneExtent plane_extent(PixelFormat format, int plane, Size coded_size) {
     const bool chroma = is_chroma(row, c);
     const int columns = chroma_extent(coded_size.width, chroma ? row.chroma_shift_x : 0);
     const int rows = chroma_extent(coded_size.height, chroma ? row.chroma_shift_y : 0);
-    extent.row_bytes =
-        std::max(extent.row_bytes, (columns - 1) * component.step + component.offset + 1);
+    extent.row_bytes = std::max(extent.row_bytes, columns * component.step);
     extent.rows = std::max(extent.rows, rows);
   }
   return extent;

@@ -95,6 +95,10 @@ ColorSpace resolve(ColorSpace space, PixelFormat format, Size coded_size) {
   return space;
 }
 
+bool is_hdr(const ColorSpace& space) {
+  return space.transfer == ColorTransfer::kPq || space.transfer == ColorTransfer::kHlg;
+}
+
 Rect visible_rect(const VideoFrame& frame) {
   if (!frame.visible_rect.empty()) return frame.visible_rect;
   return {0, 0, static_cast<double>(frame.coded_size.width),

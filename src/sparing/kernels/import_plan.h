@@ -8,7 +8,7 @@
 
 namespace sparing::internal {
 
-// The samples of one component along one axis. Coded coordinate u lies at index
+// The samples of one component along one coded axis. Coded coordinate u lies at index
 // u * scale - offset of the component's samples; taps are limited to first..last, the samples that
 // the visible rectangle touches (what lies beyond is codec padding and must not bleed in).
 struct SampleAxis {
@@ -23,30 +23,39 @@ struct SampleGrid {
   SampleAxis y;
 };
 
-struct ImportPlan {
-  ColorSpace color;          // resolved
-  Rect source;               // display coordinates
-  PixelRect destination;     // in the tensor
-  PixelRect content;         // the part of destination that shows source; the rest is border
-  Affine tensor_to_display;  // what import returns
-  Affine display_to_coded;
-  SampleGrid luma;    // of Y, R, G, B and grey
-  SampleGrid chroma;  // of U and V
+// The tensor pixels along one coded axis: the centre of the k-th, 0 <= k < count, is at the coded
+// coordinate start + k * step. step is the pixel's extent in coded samples, negative where the
+// picture is mirrored along this axis.
+struct PixelAxis {
+  int count = 0;
+  double start = 0;
+  double step = 1;
+  Filter filter = Filter::kBilinear;  // never kAuto
 };
 
-// The centre of content column i (or row j) in display coordinates. Counted from the content's own
-// corner, so that the result is the same wherever the content lies in the tensor.
-inline double display_x(const ImportPlan& plan, int i) {
-  return plan.source.x + (i + 0.5) * plan.source.width / plan.content.width;
-}
-inline double display_y(const ImportPlan& plan, int j) {
-  return plan.source.y + (j + 0.5) * plan.source.height / plan.content.height;
-}
+struct ImportPlan {
+  ColorSpace color;          // resolved, overrides applied
+  PixelRect destination;     // in the tensor
+  PixelRect content;         // the part of destination that shows the frame; the rest is border
+  Affine tensor_to_display;  // what import returns
+  SampleGrid luma;    // of Y, R, G, B and grey
+  SampleGrid chroma;  // of U and V; with ChromaUpsampling::kReplicate not looked at
+  // Content columns and rows in coded terms. Not transposed: content columns are along coded x and
+  // content rows along coded y. Transposed (a quarter turn): content rows are along coded x, content
+  // columns along coded y.
+  bool transposed = false;
+  PixelAxis x;  // along coded x
+  PixelAxis y;  // along coded y
+};
+
+// Counted from the content's own corner, so that the result is the same wherever the content lies
+// in the tensor.
+inline double coded_position(const PixelAxis& axis, int k) { return axis.start + k * axis.step; }
 
 Result<ImportPlan> plan_import(const VideoFrame& frame, const ImportOptions& options,
                                const TensorView& destination);
 
-// Fills destination minus content with the normalised pad value.
+// Fills destination minus content with the normalised pad value, and `alpha` in a fourth channel.
 void fill_border(const ImportPlan& plan, const ImportOptions& options, const TensorView& tensor);
 
 }  // namespace sparing::internal
