@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace sparing {
@@ -156,6 +157,17 @@ TEST(VideoFrame, ValidateAcceptsEveryFormatAtOddSizesAndNegativeStrides) {
   }
 }
 
+TEST(VideoFrame, HdrIsPqOrHlg) {
+  EXPECT_FALSE(is_hdr({}));
+  for (const auto& [transfer, hdr] :
+       {std::pair{ColorTransfer::kUnspecified, false}, std::pair{ColorTransfer::kSdr, false},
+        std::pair{ColorTransfer::kPq, true}, std::pair{ColorTransfer::kHlg, true}}) {
+    ColorSpace space;
+    space.transfer = transfer;
+    EXPECT_EQ(is_hdr(space), hdr) << static_cast<int>(transfer);
+  }
+}
+
 class ValidateErrors : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -185,6 +197,9 @@ TEST_F(ValidateErrors, Sizes) {
 TEST_F(ValidateErrors, MissingPlane) {
   frame_.planes[2].data = nullptr;
   expect_invalid("plane 2 of the I420 frame: has no memory");
+  frame_.planes[2].data = bytes_;
+  frame_.format = PixelFormat::kI420A;
+  expect_invalid("plane 3 of the I420A frame: has no memory");
 }
 
 TEST_F(ValidateErrors, ShortStrides) {
@@ -198,6 +213,15 @@ TEST_F(ValidateErrors, ShortStrides) {
   frame_.format = PixelFormat::kNv12;  // needs 6 bytes of interleaved chroma
   frame_.planes[1].stride = 5;
   expect_invalid("plane 1 of the NV12 frame: stride 5");
+  frame_.planes[1].stride = 6;
+  frame_.format = PixelFormat::kP010;  // two bytes a sample
+  expect_invalid("plane 0 of the P010 frame: stride -6");
+  frame_.format = PixelFormat::kYuyv;  // an odd column takes a whole pair
+  frame_.coded_size = {5, 4};
+  frame_.planes[0].stride = 11;
+  expect_invalid("plane 0 of the YUYV frame: stride 11");
+  frame_.planes[0].stride = 12;
+  EXPECT_TRUE(validate(frame_).ok());
 }
 
 TEST_F(ValidateErrors, VisibleRectangle) {
