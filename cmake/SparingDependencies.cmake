@@ -1,6 +1,14 @@
 # Everything from outside, found here once. Versions: DESIGN section 6 and scripts/setup.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+pkg_check_modules(SPARING_HWY REQUIRED IMPORTED_TARGET libhwy>=1.0.3)
+if(SPARING_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+if(SPARING_KERNELS_ONLY)
+  return()
+endif()
 
 if(NOT OpenVINO_DIR)
   file(GLOB sparing_openvino_dirs "${PROJECT_SOURCE_DIR}/.deps/openvino-*/openvino/cmake")
@@ -17,11 +25,5 @@ list(APPEND CMAKE_INSTALL_RPATH "${sparing_openvino_folder}")
 
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 REQUIRED)
-pkg_check_modules(SPARING_HWY REQUIRED IMPORTED_TARGET libhwy>=1.0.3)
 pkg_check_modules(SPARING_FFMPEG REQUIRED IMPORTED_TARGET
   libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6)
-
-if(SPARING_BUILD_TESTS)
-  find_package(GTest REQUIRED)
-  include(GoogleTest)
-endif()

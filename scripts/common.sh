@@ -17,6 +17,7 @@ OPENVINO_CMAKE_DIR=$OPENVINO_HOME/openvino/cmake
 NODE_HOME=$DEPS/node-$(pinned_version node)
 VENV=$DEPS/python
 SAMPLE_VIDEO=$DEPS/samples/vtest.avi
+ARM64_ROOT=$DEPS/arm64
 
 PROGRAM=${0##*/}
 
