@@ -54,7 +54,7 @@ TEST_EXTRAS = {"webnn": ["backends"], "models": ["backends"], "pipeline": ["back
 # for every test, "apps" for every program. What is not listed here may be included nowhere.
 THIRD_PARTY = {
     "openvino/": ["backends", "apps/bench"],
-    "hwy/": ["kernels", "flow"],
+    "hwy/": ["kernels", "flow", "apps/bench"],
     "libavformat/": ["io"],
     "libavcodec/": ["io"],
     "libavutil/": ["io", "models"],
@@ -66,6 +66,8 @@ THIRD_PARTY = {
     "gmock/": ["test"],
     "benchmark/": ["apps/bench", "bench"],
     "opencv2/": ["flow", "roi", "apps/bench"],
+    "libyuv.h": ["apps/bench"],
+    "libyuv/": ["apps/bench"],
     "dnnl": ["train"],
     "oneapi/dnnl/": ["train"],
     "onnx/": ["train"],
