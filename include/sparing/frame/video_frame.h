@@ -31,6 +31,9 @@ struct ColorSpace {
   friend bool operator==(const ColorSpace&, const ColorSpace&) = default;
 };
 
+// kInvalidArgument if a field is not one of its enumerators.
+Status validate(const ColorSpace& space);
+
 // The rule for what a stream does not say: matrix from the coded height (BT.709 from 720 rows up,
 // else BT.601), limited range, siting left. Fields already specified stay. RGB and grey are
 // unaffected by matrix and siting, which stay as they are; their unspecified range is full.
@@ -83,7 +86,8 @@ Affine display_to_coded(const VideoFrame& frame);
 
 inline constexpr int kMaxFrameExtent = 16384;
 
-// kInvalidArgument if the format or the rotation is not one of the enumerators, sizes are not in
+// kInvalidArgument if the format, the rotation or a field of the colour space is not one of the
+// enumerators, sizes are not in
 // 1..kMaxFrameExtent, a plane of the format is null, a |stride| is shorter than a row, or the
 // visible rectangle is not finite, has a negative extent, or reaches outside the coded picture;
 // kNotSupported for a device frame.

@@ -80,7 +80,28 @@ Status validate_visible_rect(const VideoFrame& frame) {
   return {};
 }
 
+// One of 0 .. last.
+template <class Enum>
+Status validate_color(const char* field, const char* type, Enum value, Enum last) {
+  const int number = static_cast<int>(value);
+  if (number >= 0 && number <= static_cast<int>(last)) return {};
+  return invalid(std::string(field) + " of the colour space",
+                 std::to_string(number) + " is not a value of it",
+                 "give one of " + std::string(type));
+}
+
 }  // namespace
+
+Status validate(const ColorSpace& space) {
+  SPARING_RETURN_IF_ERROR(
+      validate_color("matrix", "ColorMatrix", space.matrix, ColorMatrix::kBt2020));
+  SPARING_RETURN_IF_ERROR(validate_color("range", "ColorRange", space.range, ColorRange::kFull));
+  SPARING_RETURN_IF_ERROR(
+      validate_color("primaries", "ColorPrimaries", space.primaries, ColorPrimaries::kBt2020));
+  SPARING_RETURN_IF_ERROR(
+      validate_color("transfer", "ColorTransfer", space.transfer, ColorTransfer::kHlg));
+  return validate_color("siting", "ChromaSiting", space.siting, ChromaSiting::kTopLeft);
+}
 
 ColorSpace resolve(ColorSpace space, PixelFormat format, Size coded_size) {
   const bool yuv = info(format).model == ColorModel::kYuv;
@@ -148,6 +169,7 @@ Status validate(const VideoFrame& frame) {
     return invalid("rotation of the frame", std::to_string(degrees) + " is not a quarter turn",
                    "give 0, 90, 180 or 270");
   }
+  SPARING_RETURN_IF_ERROR(validate(frame.color_space));
   SPARING_RETURN_IF_ERROR(validate_size(frame.coded_size));
   SPARING_RETURN_IF_ERROR(validate_planes(frame));
   return validate_visible_rect(frame);

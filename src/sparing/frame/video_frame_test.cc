@@ -250,6 +250,24 @@ TEST_F(ValidateErrors, ValuesThatAreNoEnumerators) {
   expect_invalid("99 is not a format");
 }
 
+TEST_F(ValidateErrors, ColorSpace) {
+  const ColorSpace good;
+  frame_.color_space.matrix = static_cast<ColorMatrix>(4);
+  expect_invalid("matrix of the colour space: 4");
+  frame_.color_space = good;
+  frame_.color_space.range = static_cast<ColorRange>(-1);
+  expect_invalid("range of the colour space: -1");
+  frame_.color_space = good;
+  frame_.color_space.primaries = static_cast<ColorPrimaries>(4);
+  expect_invalid("primaries of the colour space: 4");
+  frame_.color_space = good;
+  frame_.color_space.transfer = static_cast<ColorTransfer>(4);
+  expect_invalid("transfer of the colour space: 4");
+  frame_.color_space = good;
+  frame_.color_space.siting = static_cast<ChromaSiting>(9);
+  expect_invalid("siting of the colour space: 9");
+}
+
 TEST_F(ValidateErrors, DeviceFrameIsNotSupported) {
   frame_.storage = FrameStorage::kDeviceHandle;
   const Status status = validate(frame_);

@@ -1,5 +1,7 @@
 #include "sparing/kernels/color.h"
 
+#include <cmath>
+
 namespace sparing::internal {
 
 LumaWeights luma_weights(ColorMatrix matrix) {
@@ -12,14 +14,16 @@ LumaWeights luma_weights(ColorMatrix matrix) {
   return {0.299, 0.114};
 }
 
-RangeScale luma_scale(ColorRange range) {
-  if (range == ColorRange::kLimited) return {16, 255.0 / 219};
-  return {0, 1};
+RangeScale luma_scale(ColorRange range, int bits) {
+  const double unit = std::ldexp(1.0, bits - 8);
+  if (range == ColorRange::kLimited) return {16 * unit, 255 / (219 * unit)};
+  return {0, 255 / (std::ldexp(1.0, bits) - 1)};
 }
 
-RangeScale chroma_scale(ColorRange range) {
-  if (range == ColorRange::kLimited) return {128, 255.0 / 224};
-  return {128, 1};
+RangeScale chroma_scale(ColorRange range, int bits) {
+  const double unit = std::ldexp(1.0, bits - 8);
+  if (range == ColorRange::kLimited) return {128 * unit, 255 / (224 * unit)};
+  return {128 * unit, 255 / (std::ldexp(1.0, bits) - 1)};
 }
 
 ChromaGains chroma_gains(const LumaWeights& weights) {

@@ -16,13 +16,14 @@ struct LumaWeights {
 // RGB-to-grey conversion that networks are trained with.
 LumaWeights luma_weights(ColorMatrix matrix);
 
-// sample -> (sample - offset) * scale, on 0..255 for luma, R, G, B; chroma is centred on 0.
+// sample -> (sample - offset) * scale, on 0..255 for luma, R, G, B; chroma is centred on 0. Samples
+// are of `bits` bits.
 struct RangeScale {
   double offset;
   double scale;
 };
-RangeScale luma_scale(ColorRange range);
-RangeScale chroma_scale(ColorRange range);
+RangeScale luma_scale(ColorRange range, int bits);
+RangeScale chroma_scale(ColorRange range, int bits);
 
 // R = y + r_v v, G = y + g_u u + g_v v, B = y + b_u u, with y, u, v scaled as above.
 struct ChromaGains {

@@ -1,23 +1,27 @@
 #include "sparing/kernels/import.h"
 
+#include <string>
+
 #include "sparing/kernels/import_plan.h"
-#include "sparing/kernels/import_yuv420.h"
+#include "sparing/kernels/import_validate.h"
 
 namespace sparing {
 
 Result<Affine> import_frame(const VideoFrame& frame, const ImportOptions& options,
                             const TensorView& destination) {
-  SPARING_ASSIGN_OR_RETURN(const internal::ImportPlan plan,
-                           internal::plan_import(frame, options, destination));
-  // A fast path for more formats, types or layouts is one more line here.
-  if (!internal::fits_yuv420(frame, options, destination)) {
-    return import_frame_reference(frame, options, destination);
-  }
-  internal::fill_border(plan, options, destination);
-  internal::import_yuv420(plan, frame, options, destination);
-  return plan.tensor_to_display;
+  return import_frame_reference(frame, options, destination);
 }
 
-const char* import_simd_target() { return internal::yuv420_simd_target(); }
+Result<Affine> import_frame(const VideoFrame& frame, const ImportOptions& options,
+                            const TensorView& destination, int bands,
+                            const ParallelFor& parallel_for) {
+  if (bands < 1 || bands > 1024) {
+    return internal::invalid("bands", std::to_string(bands) + " is out of range", "give 1 to 1024");
+  }
+  if (!parallel_for) return internal::invalid("parallel_for", "is empty", "give a function");
+  return import_frame(frame, options, destination);
+}
+
+const char* import_simd_target() { return "reference"; }
 
 }  // namespace sparing

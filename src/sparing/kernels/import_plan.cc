@@ -2,111 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <string>
-#include <utility>
 
-#include "sparing/kernels/element.h"
+#include "sparing/kernels/import_validate.h"
 
 namespace sparing::internal {
 namespace {
 
 // Far beyond any use, and far below where sums of coordinates overflow.
 constexpr double kMaxSource = 1e9;
-
-Error invalid(std::string thing, std::string problem, std::string fix) {
-  return Error{ErrorCode::kInvalidArgument, std::move(thing), std::move(problem), std::move(fix)};
-}
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
-std::string rect_text(const Rect& rect) {
-  return "(" + number(rect.x) + ", " + number(rect.y) + ", " + number(rect.width) + " x " +
-         number(rect.height) + ")";
-}
-
-std::string rect_text(const PixelRect& rect) {
-  return "(" + std::to_string(rect.x) + ", " + std::to_string(rect.y) + ", " +
-         std::to_string(rect.width) + " x " + std::to_string(rect.height) + ")";
-}
-
-Status validate_strides(const TensorView& tensor) {
-  const auto size = static_cast<std::ptrdiff_t>(info(tensor.type).size);
-  const struct {
-    const char* name;
-    int extent;
-    std::ptrdiff_t stride;
-  } dimensions[] = {{"batch", tensor.batch, tensor.stride_n},
-                    {"channels", tensor.channels, tensor.stride_c},
-                    {"height", tensor.height, tensor.stride_y},
-                    {"width", tensor.width, tensor.stride_x}};
-  for (const auto& dimension : dimensions) {
-    if (dimension.extent > 1 && dimension.stride < size && dimension.stride > -size) {
-      return invalid("stride of the tensor's " + std::string(dimension.name),
-                     std::to_string(dimension.stride) + " bytes is shorter than an element",
-                     "give at least " + std::to_string(size));
-    }
-  }
-  return {};
-}
-
-Status validate_tensor(const TensorView& tensor) {
-  if (tensor.data == nullptr) return invalid("tensor", "has no memory", "set data");
-  if (static_cast<std::size_t>(tensor.type) >= kDataTypes.size()) {
-    return invalid("data type of the tensor",
-                   std::to_string(static_cast<int>(tensor.type)) + " is not a data type",
-                   "give one of DataType");
-  }
-  if (tensor.channels != 1 && tensor.channels != 3) {
-    return invalid("tensor", "has " + std::to_string(tensor.channels) + " channels",
-                   "give 1 (luma) or 3 (RGB or BGR), and check the layout (NCHW or NHWC)");
-  }
-  if (tensor.batch < 1 || tensor.height < 1 || tensor.width < 1) {
-    return invalid("tensor",
-                   "batch " + std::to_string(tensor.batch) + ", height " +
-                       std::to_string(tensor.height) + ", width " + std::to_string(tensor.width),
-                   "give dimensions of 1 or more");
-  }
-  return validate_strides(tensor);
-}
-
-Status validate_values(const ImportOptions& options, int channels) {
-  for (int c = 0; c < channels; ++c) {
-    const float mean = options.mean[static_cast<std::size_t>(c)];
-    const float std = options.std[static_cast<std::size_t>(c)];
-    if (!std::isfinite(mean)) {
-      return invalid("mean[" + std::to_string(c) + "]", number(mean) + " is not finite",
-                     "give a finite value");
-    }
-    if (!std::isfinite(std) || std == 0) {
-      return invalid("std[" + std::to_string(c) + "]", number(std) + " cannot divide",
-                     "give a finite value other than 0");
-    }
-    const float pad = options.pad[static_cast<std::size_t>(c)];
-    if (!(pad >= 0 && pad <= 255)) {
-      return invalid("pad[" + std::to_string(c) + "]", number(pad) + " is not a pixel value",
-                     "give 0 to 255 (before normalisation)");
-    }
-  }
-  if (options.fit != Fit::kStretch && options.fit != Fit::kLetterbox) {
-    return invalid("fit", std::to_string(static_cast<int>(options.fit)) + " is not a fit",
-                   "give one of Fit");
-  }
-  if (options.anchor != Anchor::kCenter && options.anchor != Anchor::kTopLeft) {
-    return invalid("anchor", std::to_string(static_cast<int>(options.anchor)) + " is not an anchor",
-                   "give one of Anchor");
-  }
-  if (options.order != ChannelOrder::kRgb && options.order != ChannelOrder::kBgr) {
-    return invalid("order", std::to_string(static_cast<int>(options.order)) + " is not an order",
-                   "give one of ChannelOrder");
-  }
-  return {};
-}
+// kAuto: two taps see every sample down to here. A rectangle of exactly 1:2 may come out of
+// arithmetic a few ulps larger.
+constexpr double kMaxBilinearStep = 2 * (1 + 1e-9);
 
 Result<PixelRect> choose_destination(const ImportOptions& options, const TensorView& tensor) {
   if (options.batch_index < 0 || options.batch_index >= tensor.batch) {
@@ -131,8 +38,7 @@ Result<PixelRect> choose_destination(const ImportOptions& options, const TensorV
   return rect;
 }
 
-Result<Rect> choose_source(const VideoFrame& frame, const ImportOptions& options) {
-  const Rect display = display_rect(frame);
+Result<Rect> choose_source(const Rect& display, const ImportOptions& options) {
   if (!options.visible_rect) return display;
   const Rect& rect = *options.visible_rect;
   if (!is_finite(rect)) {
@@ -157,23 +63,94 @@ Result<Rect> choose_source(const VideoFrame& frame, const ImportOptions& options
   return rect;
 }
 
+ColorSpace choose_color(const VideoFrame& frame, const ColorSpace& given) {
+  ColorSpace color = frame.color_space;
+  if (given.matrix != ColorMatrix::kUnspecified) color.matrix = given.matrix;
+  if (given.range != ColorRange::kUnspecified) color.range = given.range;
+  if (given.primaries != ColorPrimaries::kUnspecified) color.primaries = given.primaries;
+  if (given.transfer != ColorTransfer::kUnspecified) color.transfer = given.transfer;
+  if (given.siting != ChromaSiting::kUnspecified) color.siting = given.siting;
+  return resolve(color, frame.format, frame.coded_size);
+}
+
+// The part of `source` that has the destination's shape.
+Rect crop_source(const Rect& source, const PixelRect& destination, Anchor anchor) {
+  Rect part = source;
+  if (destination.width / source.width >= destination.height / source.height) {
+    part.height = std::min(source.height, source.width * destination.height / destination.width);
+  } else {
+    part.width = std::min(source.width, source.height * destination.width / destination.height);
+  }
+  if (anchor == Anchor::kCenter) {
+    part.x += (source.width - part.width) / 2;
+    part.y += (source.height - part.height) / 2;
+  }
+  return part;
+}
+
 int rounded_extent(double extent, int limit) {
   return static_cast<int>(std::clamp(std::floor(extent + 0.5), 1.0, static_cast<double>(limit)));
 }
 
-PixelRect fit_content(const Rect& source, const PixelRect& destination,
-                      const ImportOptions& options) {
-  if (options.fit == Fit::kStretch) return destination;
+// The part of `destination` that has the source's shape.
+PixelRect letterbox(const Rect& source, const PixelRect& destination, Anchor anchor) {
   const double scale =
       std::min(destination.width / source.width, destination.height / source.height);
   PixelRect content = destination;
   content.width = rounded_extent(source.width * scale, destination.width);
   content.height = rounded_extent(source.height * scale, destination.height);
-  if (options.anchor == Anchor::kCenter) {
+  if (anchor == Anchor::kCenter) {
     content.x += (destination.width - content.width) / 2;
     content.y += (destination.height - content.height) / 2;
   }
   return content;
+}
+
+// The pixels of the content along one axis of the tensor: the k-th of `count`, counted from `begin`
+// of the whole picture, has its centre at the display coordinate start + (begin + k + .5) * step.
+struct DisplayAxis {
+  double start = 0;
+  double step = 1;
+  int begin = 0;
+  int count = 0;
+
+  double position(int k) const { return start + (begin + k + 0.5) * step; }
+};
+
+// Where the first of 0 .. count whose centre is not before `limit` is.
+int first_at(const DisplayAxis& axis, double limit) {
+  int low = 0;
+  int high = axis.count;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (axis.position(middle) < limit) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// Only the pixels whose centre is in [0, extent).
+DisplayAxis within(const DisplayAxis& axis, double extent) {
+  DisplayAxis part = axis;
+  part.begin = first_at(axis, 0);
+  part.count = first_at(axis, extent) - part.begin;
+  return part;
+}
+
+// coded = direction * display + shift.
+PixelAxis pixel_axis(const DisplayAxis& display, double direction, double shift, Filter filter) {
+  PixelAxis axis;
+  axis.count = display.count;
+  axis.start = direction * display.position(0) + shift;
+  axis.step = direction * display.step;
+  axis.filter = filter;
+  if (filter == Filter::kAuto) {
+    axis.filter = display.step <= kMaxBilinearStep ? Filter::kBilinear : Filter::kArea;
+  }
+  return axis;
 }
 
 // Samples of an axis that [begin, end) in coded coordinates touches.
@@ -196,27 +173,35 @@ SampleGrid sample_grid(const VideoFrame& frame, ChromaSiting siting, bool chroma
           sample_axis(visible.y, visible.bottom(), chroma ? format.chroma_shift_y : 0, top)};
 }
 
-void fill_rect(const PixelRect& rect, const ImportOptions& options, const TensorView& tensor) {
-  if (rect.empty()) return;
-  const auto size = static_cast<std::ptrdiff_t>(info(tensor.type).size);
-  for (int c = 0; c < tensor.channels; ++c) {
-    const auto channel = static_cast<std::size_t>(c);
-    const double value =
-        (static_cast<double>(options.pad[channel]) - options.mean[channel]) / options.std[channel];
-    std::byte* const first = element_address(tensor, options.batch_index, c, rect.y, rect.x);
-    for (int x = 0; x < rect.width; ++x) {
-      store_element(tensor.type, value, first + x * tensor.stride_x);
+// Content, map and pixel axes. `frame` has the orientation to show.
+void place(const VideoFrame& frame, const ImportOptions& options, Rect source, ImportPlan& plan) {
+  PixelRect& content = plan.content;
+  content = plan.destination;
+  if (options.fit == Fit::kCrop) source = crop_source(source, content, options.anchor);
+  if (options.fit == Fit::kLetterbox) content = letterbox(source, content, options.anchor);
+  DisplayAxis columns{source.x, source.width / content.width, 0, content.width};
+  DisplayAxis rows{source.y, source.height / content.height, 0, content.height};
+  plan.tensor_to_display = {columns.step, 0,         source.x - content.x * columns.step,
+                            0,            rows.step, source.y - content.y * rows.step};
+  if (options.outside == Outside::kPad) {
+    const Rect display = display_rect(frame);
+    columns = within(columns, display.width);
+    rows = within(rows, display.height);
+    if (columns.count == 0 || rows.count == 0) {
+      content = {plan.destination.x, plan.destination.y, 0, 0};
+      columns.count = rows.count = 0;
+    } else {
+      content = {content.x + columns.begin, content.y + rows.begin, columns.count, rows.count};
     }
-    for (int y = 1; y < rect.height; ++y) {
-      std::byte* const row = first + y * tensor.stride_y;
-      if (tensor.stride_x == size) {
-        std::memcpy(row, first, static_cast<std::size_t>(rect.width * size));
-        continue;
-      }
-      for (int x = 0; x < rect.width; ++x) {
-        std::memcpy(row + x * tensor.stride_x, first, static_cast<std::size_t>(size));
-      }
-    }
+  }
+  const Affine coded = display_to_coded(frame);
+  plan.transposed = coded.a == 0;
+  if (plan.transposed) {
+    plan.x = pixel_axis(rows, coded.b, coded.tx, options.filter);
+    plan.y = pixel_axis(columns, coded.c, coded.ty, options.filter);
+  } else {
+    plan.x = pixel_axis(columns, coded.a, coded.tx, options.filter);
+    plan.y = pixel_axis(rows, coded.d, coded.ty, options.filter);
   }
 }
 
@@ -226,33 +211,20 @@ Result<ImportPlan> plan_import(const VideoFrame& frame, const ImportOptions& opt
                                const TensorView& destination) {
   SPARING_RETURN_IF_ERROR(validate(frame));
   SPARING_RETURN_IF_ERROR(validate_tensor(destination));
-  SPARING_RETURN_IF_ERROR(validate_values(options, destination.channels));
+  SPARING_RETURN_IF_ERROR(validate_options(options, destination));
+  VideoFrame shown = frame;
+  if (options.orientation) {
+    shown.rotation = options.orientation->rotation;
+    shown.flip = options.orientation->flip;
+  }
   ImportPlan plan;
   SPARING_ASSIGN_OR_RETURN(plan.destination, choose_destination(options, destination));
-  SPARING_ASSIGN_OR_RETURN(plan.source, choose_source(frame, options));
-  plan.color = resolve(frame.color_space, frame.format, frame.coded_size);
-  plan.content = fit_content(plan.source, plan.destination, options);
-  plan.display_to_coded = display_to_coded(frame);
+  SPARING_ASSIGN_OR_RETURN(const Rect source, choose_source(display_rect(shown), options));
+  plan.color = choose_color(frame, options.color_space);
   plan.luma = sample_grid(frame, plan.color.siting, false);
   plan.chroma = sample_grid(frame, plan.color.siting, true);
-  const double scale_x = plan.source.width / plan.content.width;
-  const double scale_y = plan.source.height / plan.content.height;
-  plan.tensor_to_display = {scale_x, 0,       plan.source.x - plan.content.x * scale_x,
-                            0,       scale_y, plan.source.y - plan.content.y * scale_y};
+  place(shown, options, source, plan);
   return plan;
-}
-
-void fill_border(const ImportPlan& plan, const ImportOptions& options, const TensorView& tensor) {
-  const PixelRect& outer = plan.destination;
-  const PixelRect& inner = plan.content;
-  const int inner_right = inner.x + inner.width;
-  const int inner_bottom = inner.y + inner.height;
-  fill_rect({outer.x, outer.y, outer.width, inner.y - outer.y}, options, tensor);
-  fill_rect({outer.x, inner.y, inner.x - outer.x, inner.height}, options, tensor);
-  fill_rect({inner_right, inner.y, outer.x + outer.width - inner_right, inner.height}, options,
-            tensor);
-  fill_rect({outer.x, inner_bottom, outer.width, outer.y + outer.height - inner_bottom}, options,
-            tensor);
 }
 
 }  // namespace sparing::internal

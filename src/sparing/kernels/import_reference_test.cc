@@ -210,34 +210,6 @@ TEST(ImportReference, ChromaSiting) {
   EXPECT_THAT(red_of(ChromaSiting::kTopLeft, false, {128, 168}), red({0, 20, 40, 40}));
 }
 
-// At scale 1 every RGB and grey pixel arrives as it is, turned and mirrored.
-TEST(ImportReference, RgbAndGreyFormatsTurned) {
-  for (const PixelFormatInfo& row : kPixelFormats) {
-    if (row.model == ColorModel::kYuv) continue;
-    SCOPED_TRACE(row.name);
-    const bool blue_first = row.name.substr(0, 3) == "BGR";
-    const bool gray = row.model == ColorModel::kGray;
-    const int step = gray ? 1 : static_cast<int>(row.name.find("A") == row.name.npos ? 3 : 4);
-    TestFrame frame(row.format, {3, 2});
-    std::mt19937 random(1);
-    frame.fill_random(random);
-    frame.view().rotation = Rotation::k90;
-    frame.view().flip = true;
-    const TestTensor tensor(DataType::kUint8, {1, 3, 2, 3}, Layout::kNhwc);
-    ASSERT_TRUE(import_frame_reference(frame.view(), {}, tensor.view()).ok());
-    // Turned clockwise, (x, y) of the 3 x 2 picture goes to (1 - y, x); mirrored, to (y, x).
-    for (int c = 0; c < 3; ++c) {
-      const int byte = gray ? 0 : blue_first ? 2 - c : c;
-      for (int y = 0; y < 2; ++y) {
-        for (int x = 0; x < 3; ++x) {
-          EXPECT_EQ(tensor.get<std::uint8_t>(0, c, x, y), frame.at(0, x * step + byte, y))
-              << c << ": " << x << "," << y;
-        }
-      }
-    }
-  }
-}
-
 TEST(ImportReference, YuvTurnedHalfWay) {
   TestFrame frame(PixelFormat::kNv12, {4, 2});
   frame.view().color_space.range = ColorRange::kFull;

@@ -1,0 +1,2 @@
+// Filters against hand-computed values and against independent recomputations.
+#include "sparing/kernels/import.h"
