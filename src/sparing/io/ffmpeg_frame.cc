@@ -20,21 +20,41 @@ struct DirectFormat {
   AVPixelFormat av;
   PixelFormat ours;
 };
-// An alpha plane after Y, U, V is left out of the view; the X of RGBX reads as an alpha that import
-// ignores. The first row of each of ours is its exact counterpart.
-constexpr std::array<DirectFormat, 11> kDirectFormats{{
+// The first row of each of ours is its exact counterpart. An alpha plane that ours lacks is left
+// out of the view; full-range doubles (yuvj) differ by their colour space only.
+// clang-format off: one row a format
+constexpr std::array<DirectFormat, 29> kDirectFormats{{
     {AV_PIX_FMT_YUV420P, PixelFormat::kI420},
     {AV_PIX_FMT_YUVJ420P, PixelFormat::kI420},
-    {AV_PIX_FMT_YUVA420P, PixelFormat::kI420},
+    {AV_PIX_FMT_YUVA420P, PixelFormat::kI420A},
+    {AV_PIX_FMT_YUV422P, PixelFormat::kI422},
+    {AV_PIX_FMT_YUVJ422P, PixelFormat::kI422},
+    {AV_PIX_FMT_YUVA422P, PixelFormat::kI422},
+    {AV_PIX_FMT_YUV444P, PixelFormat::kI444},
+    {AV_PIX_FMT_YUVJ444P, PixelFormat::kI444},
+    {AV_PIX_FMT_YUVA444P, PixelFormat::kI444},
     {AV_PIX_FMT_NV12, PixelFormat::kNv12},
+    {AV_PIX_FMT_NV16, PixelFormat::kNv16},
+    {AV_PIX_FMT_NV21, PixelFormat::kNv21},
+    {AV_PIX_FMT_YUYV422, PixelFormat::kYuyv},
+    {AV_PIX_FMT_UYVY422, PixelFormat::kUyvy},
+    {AV_PIX_FMT_P010LE, PixelFormat::kP010},
+    {AV_PIX_FMT_YUV420P10LE, PixelFormat::kI010},
+    {AV_PIX_FMT_YUVA420P10LE, PixelFormat::kI010},
+    {AV_PIX_FMT_YUV422P10LE, PixelFormat::kI210},
+    {AV_PIX_FMT_YUVA422P10LE, PixelFormat::kI210},
+    {AV_PIX_FMT_YUV444P10LE, PixelFormat::kI410},
+    {AV_PIX_FMT_YUVA444P10LE, PixelFormat::kI410},
+    {AV_PIX_FMT_RGBA, PixelFormat::kRgba},
+    {AV_PIX_FMT_RGB0, PixelFormat::kRgbx},
+    {AV_PIX_FMT_BGRA, PixelFormat::kBgra},
+    {AV_PIX_FMT_BGR0, PixelFormat::kBgrx},
     {AV_PIX_FMT_RGB24, PixelFormat::kRgb24},
     {AV_PIX_FMT_BGR24, PixelFormat::kBgr24},
-    {AV_PIX_FMT_RGBA, PixelFormat::kRgba},
-    {AV_PIX_FMT_RGB0, PixelFormat::kRgba},
-    {AV_PIX_FMT_BGRA, PixelFormat::kBgra},
-    {AV_PIX_FMT_BGR0, PixelFormat::kBgra},
     {AV_PIX_FMT_GRAY8, PixelFormat::kGray8},
+    {AV_PIX_FMT_GRAY16LE, PixelFormat::kGray16},
 }};
+// clang-format on
 
 std::string format_name(int format) {
   const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(format));
@@ -166,6 +186,8 @@ std::optional<PixelFormat> converted_format(AVPixelFormat format) {
       sws_isSupportedInput(format) <= 0) {
     return std::nullopt;
   }
+  // E.g. 16-bit PNG: the same numbers in the other byte order.
+  if (const auto swapped = direct_format(av_pix_fmt_swap_endianness(format))) return swapped;
   const bool alpha = (d->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
   const bool rgb = (d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
   if (!rgb && d->nb_components <= 2) return PixelFormat::kGray8;
@@ -245,7 +267,7 @@ Result<SharedFrame> FrameWrapper::wrap(Frame frame, Orientation stream_orientati
   return SharedFrame(view, std::shared_ptr<AVFrame>(frame.release(), Free{}));
 }
 
-Status FrameWrapper::prepare_scaler(const AVFrame& frame, Size size, AVPixelFormat target) {
+Status FrameWrapper::prepare_scaler(const AVFrame& frame, Size size, PixelFormat target) {
   ColorSpace space = color_space_of(frame);
   const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
   const bool rgb = (d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
@@ -253,16 +275,17 @@ Status FrameWrapper::prepare_scaler(const AVFrame& frame, Size size, AVPixelForm
                            : d->nb_components <= 2 ? PixelFormat::kGray8
                                                    : PixelFormat::kI420;
   space = resolve(space, kind, size);
-  const ScalerKey key{size, frame.format, target, sws_matrix(space.matrix),
+  const AVPixelFormat av_target = to_av(target);
+  const ScalerKey key{size, frame.format, av_target, sws_matrix(space.matrix),
                       space.range == ColorRange::kFull};
   if (scaler_ && key == key_) return {};
   // Nothing is resized, so the filter matters for subsampled chroma only.
   scaler_.reset(sws_getContext(
       size.width, size.height, static_cast<AVPixelFormat>(frame.format), size.width, size.height,
-      target, SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, nullptr, nullptr, nullptr));
+      av_target, SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, nullptr, nullptr, nullptr));
   if (!scaler_) return cannot_convert(frame.format);
   key_ = key;
-  const bool to_yuv = target == AV_PIX_FMT_YUV420P || target == AV_PIX_FMT_GRAY8;
+  const bool to_yuv = info(target).model != ColorModel::kRgb;
   const int* coefficients = sws_getCoefficients(key.matrix);
   sws_setColorspaceDetails(scaler_.get(), coefficients, key.full_range ? 1 : 0, coefficients,
                            (!to_yuv || key.full_range) ? 1 : 0, 0, 1 << 16, 1 << 16);
@@ -272,7 +295,7 @@ Status FrameWrapper::prepare_scaler(const AVFrame& frame, Size size, AVPixelForm
 Result<Frame> FrameWrapper::convert(Frame source, Size size, ColorSpace& space) {
   const auto target = converted_format(static_cast<AVPixelFormat>(source->format));
   if (!target) return cannot_convert(source->format);
-  SPARING_RETURN_IF_ERROR(prepare_scaler(*source, size, to_av(*target)));
+  SPARING_RETURN_IF_ERROR(prepare_scaler(*source, size, *target));
   // FFmpeg's own allocation, because its SIMD writes beyond the end of rows.
   Frame result(av_frame_alloc());
   if (!result) return out_of_memory();

@@ -24,8 +24,10 @@ Orientation orientation_from_exif(int value);
 // Pixel formats of our table are wrapped: the SharedFrame's owner holds the AVFrame's reference,
 // and planes point into the decoder's buffer. Others are converted, keeping matrix and range where
 // the result is YUV:
-//   subsampled YUV of any depth -> I420; YUV 4:4:4, RGB of any depth, palettes -> RGB24, with alpha
-//   RGBA; grey of any depth -> GRAY8.
+//   big-endian doubles of formats of our table -> those;
+//   other subsampled YUV (4:1:0, 4:1:1, 4:4:0; 9, 12 bits and more) -> I420;
+//   other YUV 4:4:4, other RGB of any depth (planar, 16 bits), palettes -> RGB24, with alpha RGBA;
+//   other grey (1 bit, 9 to 14 bits, with alpha, float) -> GRAY8.
 // Right and bottom cropping shrink coded_size, left and top cropping move visible_rect. The caller
 // sets the timestamps.
 class FrameWrapper {
@@ -36,7 +38,7 @@ class FrameWrapper {
 
  private:
   Result<Frame> convert(Frame source, Size size, ColorSpace& space);
-  Status prepare_scaler(const AVFrame& frame, Size size, AVPixelFormat target);
+  Status prepare_scaler(const AVFrame& frame, Size size, PixelFormat target);
 
   struct ScalerKey {
     Size size;

@@ -1,12 +1,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
+#include <functional>
+#include <random>
 
 #include "sparing/io/overlay.h"
 #include "sparing/io/sink.h"
 #include "sparing/io/source.h"
+#include "sparing/io/test_samples.h"
 #include "sparing/io/test_video.h"
 #include "sparing/io/upright.h"
 #include "sparing/io/video_encoder.h"
@@ -18,14 +22,26 @@ namespace fs = std::filesystem;
 
 using testing::TestDirectory;
 
+// `value` on the scale of 8 bits, in the format's own.
+int scaled(const PixelFormatInfo& format, int value) { return value << (format.sample.bits - 8); }
+
+void fill(const SharedFrame& frame, int component, const std::function<int(int, int)>& value) {
+  const PixelFormatInfo& format = info(frame.view().format);
+  const Size grid = testing::component_size(format, component, frame.view().coded_size);
+  for (int y = 0; y < grid.height; ++y) {
+    for (int x = 0; x < grid.width; ++x) {
+      testing::set_sample(frame, component, x, y, scaled(format, value(x, y)));
+    }
+  }
+}
+
 SharedFrame make_frame(PixelFormat format, Size size, std::uint8_t value = 128) {
   auto frame = allocate_frame(format, size);
   EXPECT_TRUE(frame.ok());
-  for (int p = 0; p < info(format).planes; ++p) {
-    const bool chroma = info(format).model == ColorModel::kYuv && p > 0;
-    const std::ptrdiff_t rows = chroma ? chroma_extent(size.height, 1) : size.height;
-    std::memset(mutable_plane(*frame, p), chroma ? 128 : value,
-                static_cast<std::size_t>(frame->view().planes[p].stride * rows));
+  for (int c = 0; c < 4; ++c) {
+    if (info(format).components[static_cast<std::size_t>(c)].plane < 0) continue;
+    const bool chroma = testing::is_chroma(info(format), c);
+    fill(*frame, c, [&](int, int) { return chroma ? 128 : value; });
   }
   frame->view().timestamp = {0, {1, 10}};
   frame->view().duration = {1, {1, 10}};
@@ -231,46 +247,141 @@ TEST(VideoEncoder, EveryEncoderOfThisBuildWorks) {
   EXPECT_GE(found, 1);
 }
 
-// Pixel (x, y) of the upright picture is what display_to_coded says it is.
+constexpr Rotation kRotations[] = {Rotation::k0, Rotation::k90, Rotation::k180, Rotation::k270};
+
+// What the frame shows upright in I420.
+struct UprightPicture {
+  ffmpeg::Frame frame;
+  YuvCanvas canvas;
+};
+UprightPicture upright(UprightConverter& converter, const VideoFrame& view) {
+  const Size size = display_size(view);
+  UprightPicture picture;
+  picture.frame.reset(av_frame_alloc());
+  picture.frame->format = AV_PIX_FMT_YUV420P;
+  picture.frame->width = size.width + size.width % 2;
+  picture.frame->height = size.height + size.height % 2;
+  EXPECT_EQ(av_frame_get_buffer(picture.frame.get(), 0), 0);
+  picture.canvas = canvas_of(*picture.frame);
+  const Status status = converter.convert(view, upright_color_space(view), size, picture.canvas);
+  EXPECT_TRUE(status.ok());
+  return picture;
+}
+
+// Pixel (x, y) of the upright picture is what display_to_coded says it is, of every format.
 TEST(Upright, FollowsCropRotationAndFlip) {
   constexpr Size kCoded{13, 9};
-  auto frame = allocate_frame(PixelFormat::kI420, kCoded);
-  ASSERT_TRUE(frame.ok());
-  for (int p = 0; p < 3; ++p) {
-    const int shift = p > 0 ? 1 : 0;
-    for (int y = 0; y < chroma_extent(kCoded.height, shift); ++y) {
-      for (int x = 0; x < chroma_extent(kCoded.width, shift); ++x) {
-        mutable_plane(*frame, p)[y * frame->view().planes[p].stride + x] =
-            static_cast<std::uint8_t>(20 + 13 * y + x);
+  UprightConverter converter;
+  for (const PixelFormatInfo& format : kPixelFormats) {
+    SharedFrame frame = make_frame(format.format, kCoded);
+    const auto value = [](int x, int y) { return 20 + 13 * y + x; };
+    const bool rgb = format.model == ColorModel::kRgb;
+    for (int c = 0; c < (rgb ? 3 : 1); ++c) fill(frame, c, value);
+    for (const Rect& visible : {Rect{}, Rect{2, 4, 8, 5}}) {
+      for (const Rotation rotation : kRotations) {
+        for (const bool flip : {false, true}) {
+          SCOPED_TRACE(std::string(format.name) + " " + std::to_string(static_cast<int>(rotation)) +
+                       (flip ? " flipped" : ""));
+          VideoFrame& view = frame.view();
+          view.visible_rect = visible;
+          view.rotation = rotation;
+          view.flip = flip;
+          const Size size = display_size(view);
+          const UprightPicture picture = upright(converter, view);
+          const YuvCanvas& canvas = picture.canvas;
+          const Affine map = display_to_coded(view);
+          for (int y = 0; y < canvas.size.height; ++y) {
+            for (int x = 0; x < canvas.size.width; ++x) {
+              // The padding repeats the last row and column.
+              const Point coded =
+                  map({std::min(x, size.width - 1) + 0.5, std::min(y, size.height - 1) + 0.5});
+              const int shown = value(static_cast<int>(coded.x), static_cast<int>(coded.y));
+              const double expected = rgb ? 16 + 219 * shown / 255.0 : shown;
+              ASSERT_NEAR(canvas.planes[0][y * canvas.strides[0] + x], expected, rgb ? 2 : 0)
+                  << x << "," << y;
+            }
+          }
+        }
       }
     }
   }
+}
+
+// Each component ends up in its own place: a colour that has three different values, of every
+// format, cropped at a chroma sample.
+TEST(Upright, KeepsTheColourOfEveryFormat) {
+  constexpr std::array kYuv{90, 70, 180};
+  constexpr std::array kRgb{200, 100, 50};
   UprightConverter converter;
-  for (const Rect& visible : {Rect{}, Rect{2, 4, 8, 5}}) {
-    for (const Rotation rotation : {Rotation::k0, Rotation::k90, Rotation::k180, Rotation::k270}) {
-      for (const bool flip : {false, true}) {
-        SCOPED_TRACE(std::to_string(static_cast<int>(rotation)) + (flip ? " flipped" : ""));
-        VideoFrame& view = frame->view();
-        view.visible_rect = visible;
-        view.rotation = rotation;
-        view.flip = flip;
-        const Size size = display_size(view);
-        ffmpeg::Frame target(av_frame_alloc());
-        target->format = AV_PIX_FMT_YUV420P;
-        target->width = size.width + size.width % 2;
-        target->height = size.height + size.height % 2;
-        ASSERT_EQ(av_frame_get_buffer(target.get(), 0), 0);
-        const YuvCanvas canvas = canvas_of(*target);
-        ASSERT_TRUE(converter.convert(view, upright_color_space(view), size, canvas).ok());
-        const Affine map = display_to_coded(view);
-        for (int y = 0; y < canvas.size.height; ++y) {
-          for (int x = 0; x < canvas.size.width; ++x) {
-            // The padding repeats the last row and column.
-            const Point coded =
-                map({std::min(x, size.width - 1) + 0.5, std::min(y, size.height - 1) + 0.5});
-            const int expected = 20 + 13 * static_cast<int>(coded.y) + static_cast<int>(coded.x);
-            ASSERT_EQ(canvas.planes[0][y * canvas.strides[0] + x], expected) << x << "," << y;
+  for (const PixelFormatInfo& format : kPixelFormats) {
+    SCOPED_TRACE(format.name);
+    SharedFrame frame = make_frame(format.format, {13, 9}, 255);
+    const bool rgb = format.model == ColorModel::kRgb, grey = format.model == ColorModel::kGray;
+    for (std::size_t c = 0; c < (grey ? 1 : 3); ++c) {
+      fill(frame, static_cast<int>(c), [&](int x, int y) {
+        // Other colours beyond the crop.
+        const bool chroma = testing::is_chroma(format, static_cast<int>(c));
+        const int left = chroma && format.chroma_shift_x > 0 ? 1 : 2;
+        const int top = chroma && format.chroma_shift_y > 0 ? 2 : 4;
+        return x < left || y < top ? 240 : (rgb ? kRgb[c] : kYuv[c]);
+      });
+    }
+    frame.view().visible_rect = {2, 4, 8, 5};
+    const UprightPicture picture = upright(converter, frame.view());
+    const YuvCanvas& canvas = picture.canvas;
+    const YuvColor expected = rgb    ? to_yuv({200, 100, 50}, upright_color_space(frame.view()))
+                              : grey ? YuvColor{90, 128, 128}
+                                     : YuvColor{90, 70, 180};
+    for (int y = 0; y < canvas.size.height; ++y) {
+      for (int x = 0; x < canvas.size.width; ++x) {
+        const auto at = [&](std::size_t p, int px, int py) {
+          return canvas.planes[p][py * canvas.strides[p] + px];
+        };
+        const YuvColor found{at(0, x, y), at(1, x / 2, y / 2), at(2, x / 2, y / 2)};
+        expect_color(found, expected, rgb ? 2 : 0);
+      }
+    }
+  }
+}
+
+// Chroma finer than 4:2:0 is averaged, samples of more bits are rounded once.
+TEST(I420Copy, AveragesWhatAChromaSampleStandsFor) {
+  constexpr Size kSize{13, 9};
+  UprightConverter converter;
+  std::mt19937 random(3);
+  for (const PixelFormatInfo& format : kPixelFormats) {
+    if (format.model != ColorModel::kYuv) continue;
+    SCOPED_TRACE(format.name);
+    const SharedFrame frame = make_frame(format.format, kSize);
+    for (int c = 0; c < 3; ++c) {
+      const Size grid = testing::component_size(format, c, kSize);
+      for (int y = 0; y < grid.height; ++y) {
+        for (int x = 0; x < grid.width; ++x) {
+          const int limit = 1 << format.sample.bits;
+          testing::set_sample(frame, c, x, y, static_cast<int>(random()) & (limit - 1));
+        }
+      }
+    }
+    const UprightPicture picture = upright(converter, frame.view());
+    for (int c = 0; c < 3; ++c) {
+      const Size grid = testing::component_size(format, c, kSize);
+      const int halved = c > 0 ? 1 : 0;
+      const int columns = c > 0 ? 2 >> format.chroma_shift_x : 1;
+      const int rows = c > 0 ? 2 >> format.chroma_shift_y : 1;
+      for (int y = 0; y < chroma_extent(kSize.height, halved); ++y) {
+        for (int x = 0; x < chroma_extent(kSize.width, halved); ++x) {
+          double sum = 0;
+          for (int j = 0; j < rows; ++j) {
+            for (int i = 0; i < columns; ++i) {
+              sum += testing::sample(frame.view(), c, std::min(x * columns + i, grid.width - 1),
+                                     std::min(y * rows + j, grid.height - 1));
+            }
           }
+          const double mean = sum / (rows * columns) / (1 << (format.sample.bits - 8));
+          const auto p = static_cast<std::size_t>(c);
+          ASSERT_EQ(picture.canvas.planes[p][y * picture.canvas.strides[p] + x],
+                    std::min(255.0, std::floor(mean + 0.5)))
+              << "component " << c << " at " << x << "," << y;
         }
       }
     }

@@ -144,36 +144,6 @@ TEST(Source, GivesTheSameFramesWithDecoderThreads) {
   EXPECT_EQ(ticks_of(one), ticks_of(two));
 }
 
-TEST(Source, KeepsMatrixAndRangeOfTenBitVideo) {
-  const TestDirectory dir;
-  TestVideo video;
-  video.format = AV_PIX_FMT_YUV420P10LE;
-  video.color_space = AVCOL_SPC_BT2020_NCL;
-  video.color_range = AVCOL_RANGE_MPEG;
-  video.transfer = AVCOL_TRC_ARIB_STD_B67;
-  video.times = {0};
-  video.paint = [](AVFrame& frame, int) {
-    for (int p = 0; p < 3; ++p) {
-      const int rows = p == 0 ? frame.height : frame.height / 2;
-      for (int i = 0; i < rows * frame.linesize[p] / 2; ++i) {
-        reinterpret_cast<std::uint16_t*>(frame.data[p])[i] =
-            static_cast<std::uint16_t>(400 + 80 * p);
-      }
-    }
-  };
-  write_video(dir / "hdr.mkv", video);
-  const Played played = play(dir / "hdr.mkv");
-  ASSERT_EQ(played.frames.size(), 1u);
-  const VideoFrame& view = played.frames[0].frame.view();
-  EXPECT_EQ(view.format, PixelFormat::kI420);
-  EXPECT_EQ(view.color_space.matrix, ColorMatrix::kBt2020);
-  EXPECT_EQ(view.color_space.range, ColorRange::kLimited);
-  EXPECT_EQ(view.color_space.transfer, ColorTransfer::kHlg);
-  EXPECT_NEAR(view.planes[0].data[5], 100, 1);
-  EXPECT_NEAR(view.planes[1].data[5], 120, 1);
-  EXPECT_NEAR(view.planes[2].data[5], 140, 1);
-}
-
 TEST(Source, TakesRotationFromTheContainer) {
   const TestDirectory dir;
   for (const int clockwise : {0, 90, 180, 270}) {

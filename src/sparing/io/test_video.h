@@ -155,6 +155,7 @@ inline void write_video(const std::filesystem::path& file, const TestVideo& vide
       frame->format = video.format;
       frame->colorspace = video.color_space;
       frame->color_range = video.color_range;
+      frame->color_trc = video.transfer;
       ASSERT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
       video.paint(*frame, static_cast<int>(i));
       frame->pts = video.times[i];

@@ -6,11 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
-extern "C" {
-#include <libavutil/imgutils.h>
-}
-
 #include "sparing/io/ffmpeg_frame.h"
+#include "sparing/io/i420_copy.h"
 
 namespace sparing {
 namespace {
@@ -29,26 +26,20 @@ PixelRect visible_pixels(const VideoFrame& frame) {
   return r;
 }
 
-struct Planes {
-  std::array<const std::uint8_t*, 4> data{};
-  std::array<int, 4> strides{};
-};
-
-// The planes of `frame` from the corner of `rect` on.
-Planes planes_at(const VideoFrame& frame, const PixelRect& rect) {
-  const PixelFormatInfo& format = info(frame.format);
-  Planes planes;
-  for (int p = 0; p < format.planes; ++p) {
-    // Every component of a plane has the same step and grid.
-    const auto* component = std::find_if(format.components.begin(), format.components.end(),
-                                         [p](const ComponentLayout& c) { return c.plane == p; });
-    const bool chroma = format.model == ColorModel::kYuv && p > 0;
-    const std::ptrdiff_t x = rect.x >> (chroma ? format.chroma_shift_x : 0);
-    const std::ptrdiff_t y = rect.y >> (chroma ? format.chroma_shift_y : 0);
-    planes.data[p] = frame.planes[p].data + y * frame.planes[p].stride + x * component->step;
-    planes.strides[p] = static_cast<int>(frame.planes[p].stride);
+// Memory for an I420 picture, kept from call to call while the size stays.
+Status ensure_picture(ffmpeg::Frame& picture, Size size) {
+  if (picture && picture->width == size.width && picture->height == size.height) return {};
+  picture.reset(av_frame_alloc());
+  if (picture) {
+    picture->format = AV_PIX_FMT_YUV420P;
+    picture->width = size.width;
+    picture->height = size.height;
   }
-  return planes;
+  if (!picture || av_frame_get_buffer(picture.get(), 0) < 0) {
+    picture.reset();
+    return Error{ErrorCode::kInternal, "picture for the video", "out of memory", "free memory"};
+  }
+  return {};
 }
 
 struct ConstPlane {
@@ -123,42 +114,59 @@ YuvCanvas canvas_of(AVFrame& frame) {
   return canvas;
 }
 
-// Unrotated pixels of the visible rectangle, scaled to `size`.
-Status UprightConverter::draw(const VideoFrame& frame, const ColorSpace& space, Size size,
-                              const YuvCanvas& target) {
-  const PixelRect rect = visible_pixels(frame);
-  const Planes source = planes_at(frame, rect);
-  const ColorSpace own = resolve(frame.color_space, frame.format, frame.coded_size);
-  if (frame.format == PixelFormat::kI420 && Size{rect.width, rect.height} == size &&
-      own.matrix == space.matrix && own.range == space.range) {
-    for (int p = 0; p < 3; ++p) {
-      const int shift = p > 0 ? 1 : 0;
-      av_image_copy_plane(target.planes[p], static_cast<int>(target.strides[p]), source.data[p],
-                          source.strides[p], chroma_extent(size.width, shift),
-                          chroma_extent(size.height, shift));
-    }
-    return {};
-  }
-  const AVPixelFormat format = ffmpeg::to_av(frame.format);
-  scaler_.reset(sws_getCachedContext(scaler_.release(), rect.width, rect.height, format, size.width,
-                                     size.height, AV_PIX_FMT_YUV420P,
+Status UprightConverter::scale(const Picture& source, const ColorSpace& space, Size size,
+                               const YuvCanvas& target) {
+  scaler_.reset(sws_getCachedContext(scaler_.release(), source.size.width, source.size.height,
+                                     source.format, size.width, size.height, AV_PIX_FMT_YUV420P,
                                      SWS_BILINEAR | SWS_ACCURATE_RND, nullptr, nullptr, nullptr));
   if (!scaler_) {
     return Error{ErrorCode::kInternal, "picture for the video", "it cannot be converted",
                  "leave out the video output"};
   }
-  const bool from_yuv = info(frame.format).model == ColorModel::kYuv;
+  const int full = space.range == ColorRange::kFull ? 1 : 0;
   sws_setColorspaceDetails(
-      scaler_.get(), sws_getCoefficients(ffmpeg::sws_matrix(from_yuv ? own.matrix : space.matrix)),
-      own.range == ColorRange::kFull ? 1 : 0, sws_getCoefficients(ffmpeg::sws_matrix(space.matrix)),
-      space.range == ColorRange::kFull ? 1 : 0, 0, 1 << 16, 1 << 16);
+      scaler_.get(), sws_getCoefficients(ffmpeg::sws_matrix(source.space.matrix)),
+      source.space.range == ColorRange::kFull ? 1 : 0,
+      sws_getCoefficients(ffmpeg::sws_matrix(space.matrix)), full, 0, 1 << 16, 1 << 16);
   std::array<std::uint8_t*, 4> data{target.planes[0], target.planes[1], target.planes[2], nullptr};
   std::array<int, 4> strides{static_cast<int>(target.strides[0]),
                              static_cast<int>(target.strides[1]),
                              static_cast<int>(target.strides[2]), 0};
-  sws_scale(scaler_.get(), source.data.data(), source.strides.data(), 0, rect.height, data.data(),
-            strides.data());
+  sws_scale(scaler_.get(), source.data.data(), source.strides.data(), 0, source.size.height,
+            data.data(), strides.data());
   return {};
+}
+
+// Unrotated pixels of the visible rectangle, scaled to `size`.
+Status UprightConverter::draw(const VideoFrame& frame, const ColorSpace& space, Size size,
+                              const YuvCanvas& target) {
+  const PixelRect rect = visible_pixels(frame);
+  Picture source;
+  source.size = {rect.width, rect.height};
+  source.space = resolve(frame.color_space, frame.format, frame.coded_size);
+  if (info(frame.format).model != ColorModel::kYuv) {
+    const Plane& plane = frame.planes[0];
+    source.format = ffmpeg::to_av(frame.format);
+    source.space.matrix = space.matrix;
+    source.data[0] =
+        plane.data + rect.y * plane.stride + rect.x * info(frame.format).components[0].step;
+    source.strides[0] = static_cast<int>(plane.stride);
+    return scale(source, space, size, target);
+  }
+  if (source.size == size && source.space.matrix == space.matrix &&
+      source.space.range == space.range) {
+    copy_as_i420(frame, rect, target);
+    return {};
+  }
+  SPARING_RETURN_IF_ERROR(ensure_picture(unscaled_, source.size));
+  const YuvCanvas unscaled = canvas_of(*unscaled_);
+  copy_as_i420(frame, rect, unscaled);
+  source.format = AV_PIX_FMT_YUV420P;
+  for (std::size_t p = 0; p < 3; ++p) {
+    source.data[p] = unscaled.planes[p];
+    source.strides[p] = static_cast<int>(unscaled.strides[p]);
+  }
+  return scale(source, space, size, target);
 }
 
 Status UprightConverter::convert(const VideoFrame& frame, const ColorSpace& space, Size picture,
@@ -170,18 +178,7 @@ Status UprightConverter::convert(const VideoFrame& frame, const ColorSpace& spac
   }
   const bool sideways = frame.rotation == Rotation::k90 || frame.rotation == Rotation::k270;
   const Size size = sideways ? Size{picture.height, picture.width} : picture;
-  if (!unrotated_ || unrotated_->width != size.width || unrotated_->height != size.height) {
-    unrotated_.reset(av_frame_alloc());
-    if (unrotated_) {
-      unrotated_->format = AV_PIX_FMT_YUV420P;
-      unrotated_->width = size.width;
-      unrotated_->height = size.height;
-    }
-    if (!unrotated_ || av_frame_get_buffer(unrotated_.get(), 0) < 0) {
-      unrotated_.reset();
-      return Error{ErrorCode::kInternal, "picture for the video", "out of memory", "free memory"};
-    }
-  }
+  SPARING_RETURN_IF_ERROR(ensure_picture(unrotated_, size));
   const YuvCanvas whole = canvas_of(*unrotated_);
   SPARING_RETURN_IF_ERROR(draw(frame, space, size, whole));
   for (int p = 0; p < 3; ++p) {

@@ -1,6 +1,7 @@
 // Frames of any format, crop and rotation as upright I420 pictures. Private to io.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "sparing/base/result.h"
@@ -24,8 +25,18 @@ class UprightConverter {
                  const YuvCanvas& canvas);
 
  private:
+  // Planes in one of FFmpeg's formats.
+  struct Picture {
+    AVPixelFormat format = AV_PIX_FMT_NONE;
+    Size size;
+    ColorSpace space;
+    std::array<const std::uint8_t*, 4> data{};
+    std::array<int, 4> strides{};
+  };
   Status draw(const VideoFrame& frame, const ColorSpace& space, Size size, const YuvCanvas& target);
+  Status scale(const Picture& source, const ColorSpace& space, Size size, const YuvCanvas& target);
   ffmpeg::Scaler scaler_;
+  ffmpeg::Frame unscaled_;
   ffmpeg::Frame unrotated_;
 };
 
