@@ -192,7 +192,7 @@ class Context {
 
   // The explainer's overload: draws the frame into the tensor, and returns the map from tensor to
   // frame (display) coordinates. The frame may be released when the call returns. Error conditions
-  // as import_frame, and: not writable, or not a 4-D tensor of 1 or 3 channels in `layout`.
+  // as import_frame, and: not writable, or not a 4-D tensor of 1, 3 or 4 channels in `layout`.
   Result<Affine> write_tensor(const Tensor& tensor, const VideoFrameImport& source);
 
   // Queues one run of the graph and returns at once. Tensors are named as graph.inputs() and

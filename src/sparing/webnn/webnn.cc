@@ -234,10 +234,11 @@ Result<Affine> Context::write_tensor(const Tensor& tensor, const VideoFrameImpor
   }
   const bool nchw = source.layout == Layout::kNchw;
   const auto channels = shape.size() == 4 ? shape[nchw ? 1 : 3] : 0;
-  if (channels != 1 && channels != 3) {
+  if (channels != 1 && channels != 3 && channels != 4) {
     return Error{ErrorCode::kInvalidArgument, "tensor " + to_string_shape(shape),
                  "no video frame fits",
-                 nchw ? "use shape [n,3,h,w] or [n,1,h,w]" : "use shape [n,h,w,3] or [n,h,w,1]"};
+                 nchw ? "use shape [n,3,h,w], [n,1,h,w] or [n,4,h,w]"
+                      : "use shape [n,h,w,3], [n,h,w,1] or [n,h,w,4]"};
   }
   for (const std::int64_t dimension : shape) {
     if (dimension > std::numeric_limits<int>::max()) {

@@ -282,7 +282,28 @@ TEST_F(WriteFrame, RefusesTensorsThatHoldNoImage) {
   expect_invalid(write({1, 2, 2, 4}), "[n,3,h,w]");
   expect_invalid(write({1, 2, 4, 3}), "[n,3,h,w]");
   source_.layout = Layout::kNhwc;
-  expect_invalid(write({1, 3, 2, 4}), "[n,h,w,3]");
+  expect_invalid(write({1, 3, 4, 2}), "[n,h,w,3]");
+}
+
+TEST_F(WriteFrame, AFourthChannelHoldsAlpha) {
+  source_.options.alpha = 7;
+  source_.options.mean = {10, 10, 10};
+  const Tensor planar = tensor(DataType::kFloat32, {1, 4, 2, 4});
+  ASSERT_TRUE(context_.write_tensor(planar, source_).ok());
+  std::vector<float> values(32);
+  ASSERT_TRUE(context_.read_tensor(planar, std::as_writable_bytes(std::span(values))).ok());
+  EXPECT_NEAR(values[1 * 8], 90, 0.02);
+  for (std::size_t i = 24; i < 32; ++i) EXPECT_EQ(values[i], 7);
+
+  source_.layout = Layout::kNhwc;
+  source_.options = {};
+  const Tensor interleaved = tensor(DataType::kUint8, {1, 2, 4, 4});
+  ASSERT_TRUE(context_.write_tensor(interleaved, source_).ok());
+  std::vector<std::uint8_t> pixels(32);
+  ASSERT_TRUE(context_.read_tensor(interleaved, std::as_writable_bytes(std::span(pixels))).ok());
+  EXPECT_EQ(pixels[(1 * 4 + 2) * 4 + 0], 21);
+  EXPECT_EQ(pixels[(1 * 4 + 2) * 4 + 2], 200);
+  EXPECT_EQ(pixels[(1 * 4 + 2) * 4 + 3], 255);
 }
 
 TEST_F(WriteFrame, PassesOnWhatImportFrameRefuses) {
