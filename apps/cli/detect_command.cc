@@ -125,6 +125,9 @@ Result<std::vector<std::unique_ptr<ResultSink>>> DetectCommand::open_sinks(
 }
 
 int DetectCommand::finish(const RunDescription& description, const RunSummary& summary) const {
+  if (summary.hdr_frames > 0 && !quiet) {
+    std::fprintf(stderr, "sparing: note: %s\n", hdr_note(description.input).c_str());
+  }
   if (json) {
     std::printf("%s\n", summary_json(description, summary).c_str());
   } else if (!quiet) {

@@ -63,6 +63,12 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
   return text;
 }
 
+std::string hdr_note(const std::string& input) {
+  return "'" + input +
+         "' is HDR (PQ or HLG) and is not tone-mapped: to a network trained on SDR pictures it looks "
+         "flat and dark";
+}
+
 std::string summary_json(const RunDescription& run, const RunSummary& summary) {
   const auto drops = [](const std::vector<DropCount>& counts) {
     Json list = Json::array();
@@ -92,6 +98,7 @@ std::string summary_json(const RunDescription& run, const RunSummary& summary) {
                                   {"max_seconds", stage.max_seconds}};
   }
   json["damaged_frames"] = summary.damaged_frames;
+  json["hdr_frames"] = summary.hdr_frames;
   json["full_frames"] = summary.full_frames;
   json["dropped_frames"] = drops(summary.dropped_frames);
   json["dropped_detections"] = drops(summary.dropped_detections);

@@ -18,6 +18,8 @@ struct RunDescription {
   std::vector<std::string> outputs;
 };
 
+// What a user should know of an input whose transfer function is PQ or HLG.
+std::string hdr_note(const std::string& input);
 std::string summary_text(const RunDescription& run, const RunSummary& summary);
 // One JSON object in one line; the fields are documented in docs/cli.md.
 std::string summary_json(const RunDescription& run, const RunSummary& summary);

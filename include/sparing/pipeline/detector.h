@@ -85,6 +85,7 @@ struct RunSummary {
   std::int64_t full_frames =
       0;  // frames with more than max_detections, of which the best were kept
   std::int64_t damaged_frames = 0;     // decoded with errors, used all the same
+  std::int64_t hdr_frames = 0;         // PQ or HLG, used without tone mapping (see is_hdr)
   std::optional<Timestamp> last_time;  // of the last frame written
   bool interrupted = false;            // the stop token ended it
   std::optional<Error> error;  // what ended the run early; results before it are in the sinks

@@ -171,7 +171,9 @@ void DetectionRun::write_results() {
     }
     ++frames_done_;
     detections_done_ += static_cast<std::int64_t>(result->detections.size());
-    last_time_ = result->source.frame.view().timestamp;
+    const VideoFrame& view = result->source.frame.view();
+    if (is_hdr(view.color_space)) ++hdr_frames_done_;
+    last_time_ = view.timestamp;
     if (control_.on_progress) {
       control_.on_progress(
           {frames_done_, detections_done_, source_.info().frame_count, seconds_since(start_)});
@@ -206,6 +208,7 @@ RunSummary DetectionRun::summarize_run(double wall_seconds) {
   count(summary.dropped_detections, "outside the frame", counts_.outside_frame);
   summary.full_frames = counts_.full_frames;
   summary.damaged_frames = source_.damaged_frames();
+  summary.hdr_frames = hdr_frames_done_;
   summary.last_time = last_time_;
   summary.interrupted = control_.stop.stop_requested();
   summary.error = error_;

@@ -71,6 +71,7 @@ class DetectionRun {
   std::int64_t frames_decoded_ = 0;
   std::int64_t frames_done_ = 0;
   std::int64_t detections_done_ = 0;
+  std::int64_t hdr_frames_done_ = 0;
   std::optional<Timestamp> last_time_;
   Size last_input_size_;
 };

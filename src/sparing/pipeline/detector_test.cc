@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "sparing/backends/fake.h"
 
@@ -63,6 +64,8 @@ class DrawnSource : public VideoSource {
     SourceFrame frame;
     frame.index = next_;
     frame.frame = draw_frame(next_, size_of(next_));
+    frame.frame.view().color_space.transfer =
+        next_ % 2 == 0 ? even_transfer : ColorTransfer::kUnspecified;
     ++next_;
     return std::optional<SourceFrame>(std::move(frame));
   }
@@ -71,6 +74,7 @@ class DrawnSource : public VideoSource {
   }
 
   std::int64_t error_at = -1;
+  ColorTransfer even_transfer = ColorTransfer::kUnspecified;  // of frames 0, 2, ...
   std::vector<Size>& sizes() { return sizes_; }
 
  private:
@@ -313,6 +317,18 @@ TEST_F(DetectorTest, ScoreAndNmsOptionsAct) {
     EXPECT_EQ(summary.detections, 2);
     EXPECT_EQ(summary.full_frames, 2);
     for (const auto& frame : sink.frames) EXPECT_NEAR(frame.detections[0].score, 0.9, 1e-6);
+  }
+}
+
+TEST_F(DetectorTest, CountsHdrFrames) {
+  for (const auto& [transfer, frames] :
+       {std::pair{ColorTransfer::kPq, 3}, std::pair{ColorTransfer::kHlg, 3},
+        std::pair{ColorTransfer::kSdr, 0}}) {
+    Detector detector = make();
+    sink = {};
+    DrawnSource source(5, {64, 96});
+    source.even_transfer = transfer;
+    EXPECT_EQ(run(detector, source).hdr_frames, frames);
   }
 }
 
