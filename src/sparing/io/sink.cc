@@ -1,6 +1,5 @@
 #include "sparing/io/sink.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <exception>
 #include <utility>
 
+#include "sparing/io/file.h"
 #include "sparing/io/output_file.h"
 #include "sparing/io/sinks.h"
 
@@ -86,29 +86,6 @@ Result<const SinkRow*> find_sink(const std::filesystem::path& path, const SinkOp
       "name it with one of " + list_of(&SinkFormat::extension, ".") + ", or choose a format"};
 }
 
-// Writing to what is read would destroy it. Files are compared, not their names, because links make
-// many names of one. Terminals and /dev/null may be both.
-Status check_not_an_input(const std::filesystem::path& path, const RunInfo& run) {
-  struct stat output{};
-  if (::stat(path == "-" ? "/proc/self/fd/1" : path.c_str(), &output) != 0) return {};
-  if (!S_ISREG(output.st_mode) && !S_ISFIFO(output.st_mode) && !S_ISBLK(output.st_mode)) return {};
-  for (const SourceInfo& source : run.sources) {
-    for (const std::string& file : source.files) {
-      struct stat input{};
-      if (::stat(file.c_str(), &input) != 0 || input.st_dev != output.st_dev ||
-          input.st_ino != output.st_ino) {
-        continue;
-      }
-      const bool same_name = file == path.string() || file.starts_with("/proc/self/fd/");
-      return Error{ErrorCode::kInvalidArgument, "output '" + path.string() + "'",
-                   "it is a file of the input '" + source.name + "'" +
-                       (same_name ? "" : " ('" + file + "')") + ", which it would replace",
-                   "give another path"};
-    }
-  }
-  return {};
-}
-
 Status check(const SinkRow& row, const std::filesystem::path& path, const RunInfo& run,
              const SinkOptions& options) {
   const std::string format = "format '" + std::string(row.format.name) + "'";
@@ -129,7 +106,7 @@ Status check(const SinkRow& row, const std::filesystem::path& path, const RunInf
                  std::to_string(options.video_crf) + " is out of range",
                  "give a value from 0 to 51"};
   }
-  return check_not_an_input(path, run);
+  return check_not_an_input(path, run.sources);
 }
 
 }  // namespace
