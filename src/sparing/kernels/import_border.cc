@@ -107,8 +107,7 @@ void fill_border(const ImportPlan& plan, const ImportOptions& options, const Ten
   const int inner_bottom = inner.y + inner.height;
   fill_rect(pixel, {outer.x, outer.y, outer.width, inner.y - outer.y}, image, tensor);
   fill_rect(pixel, {outer.x, inner.y, inner.x - outer.x, inner.height}, image, tensor);
-  fill_rect(pixel,
-            {inner_right, inner.y, outer.x + outer.width - inner_right, inner.height}, image,
+  fill_rect(pixel, {inner_right, inner.y, outer.x + outer.width - inner_right, inner.height}, image,
             tensor);
   fill_rect(pixel, {outer.x, inner_bottom, outer.width, outer.y + outer.height - inner_bottom},
             image, tensor);

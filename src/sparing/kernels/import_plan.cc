@@ -181,8 +181,12 @@ void place(const VideoFrame& frame, const ImportOptions& options, Rect source, I
   if (options.fit == Fit::kLetterbox) content = letterbox(source, content, options.anchor);
   DisplayAxis columns{source.x, source.width / content.width, 0, content.width};
   DisplayAxis rows{source.y, source.height / content.height, 0, content.height};
-  plan.tensor_to_display = {columns.step, 0,         source.x - content.x * columns.step,
-                            0,            rows.step, source.y - content.y * rows.step};
+  plan.tensor_to_display = {columns.step,
+                            0,
+                            source.x - content.x * columns.step,
+                            0,
+                            rows.step,
+                            source.y - content.y * rows.step};
   if (options.outside == Outside::kPad) {
     const Rect display = display_rect(frame);
     columns = within(columns, display.width);

@@ -38,11 +38,11 @@ struct ImportPlan {
   PixelRect destination;     // in the tensor
   PixelRect content;         // the part of destination that shows the frame; the rest is border
   Affine tensor_to_display;  // what import returns
-  SampleGrid luma;    // of Y, R, G, B and grey
-  SampleGrid chroma;  // of U and V; with ChromaUpsampling::kReplicate not looked at
+  SampleGrid luma;           // of Y, R, G, B and grey
+  SampleGrid chroma;         // of U and V; with ChromaUpsampling::kReplicate not looked at
   // Content columns and rows in coded terms. Not transposed: content columns are along coded x and
-  // content rows along coded y. Transposed (a quarter turn): content rows are along coded x, content
-  // columns along coded y.
+  // content rows along coded y. Transposed (a quarter turn): content rows are along coded x,
+  // content columns along coded y.
   bool transposed = false;
   PixelAxis x;  // along coded x
   PixelAxis y;  // along coded y

@@ -90,6 +90,16 @@ TEST(ImportErrors, Options) {
   expect_error([](Job& j) { j.options.fit = static_cast<Fit>(9); }, "fit");
   expect_error([](Job& j) { j.options.anchor = static_cast<Anchor>(9); }, "anchor");
   expect_error([](Job& j) { j.options.order = static_cast<ChannelOrder>(9); }, "order");
+  expect_error([](Job& j) { j.options.filter = static_cast<Filter>(5); }, "filter");
+  expect_error([](Job& j) { j.options.outside = static_cast<Outside>(-1); }, "outside");
+  expect_error([](Job& j) { j.options.chroma = static_cast<ChromaUpsampling>(2); }, "chroma");
+  expect_error(
+      [](Job& j) { j.options.orientation = Orientation{static_cast<Rotation>(45), false}; },
+      "rotation of the orientation: 45");
+  expect_error([](Job& j) { j.options.color_space.siting = static_cast<ChromaSiting>(4); },
+               "siting of the colour space: 4");
+  expect_error([](Job& j) { j.frame.view().color_space.matrix = static_cast<ColorMatrix>(9); },
+               "matrix of the colour space: 9");
   for (const PixelRect& rect : {PixelRect{0, 0, 0, 4}, PixelRect{0, 0, 4, -4}}) {
     expect_error([&](Job& j) { j.options.destination = rect; }, "empty");
   }
@@ -100,11 +110,58 @@ TEST(ImportErrors, Options) {
   }
 }
 
+TEST(ImportErrors, Quantization) {
+  const auto with = [](DataType type, Quantization quantization) {
+    return [=](Job& j) {
+      j.view.type = type;
+      j.options.quantization = quantization;
+    };
+  };
+  for (const float scale : {0.0f, INFINITY, NAN}) {
+    expect_error(with(DataType::kUint8, {scale, 0}), "quantization scale");
+    expect_error(with(DataType::kFloat32, {scale, 0}), "quantization scale");
+  }
+  for (const DataType type : {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16}) {
+    expect_error(with(type, {2, 0}), "quantization: the tensor is of ");
+    expect_error(with(type, {1, 1}), "quantization: the tensor is of ");
+  }
+}
+
+TEST(ImportErrors, AlphaOfAFourChannelTensor) {
+  for (const float alpha : {INFINITY, NAN}) {
+    expect_error(
+        [&](Job& j) {
+          j.options.alpha = alpha;
+          j.view = dense_view(j.view.data, DataType::kUint8, Shape{1, 4, 6, 10}, Layout::kNchw);
+        },
+        "alpha");
+  }
+}
+
+TEST(ImportErrors, Bands) {
+  Job job;
+  const ParallelFor each = [](int count, const std::function<void(int)>& body) {
+    for (int k = 0; k < count; ++k) body(k);
+  };
+  for (const int bands : {0, -1, 1025}) {
+    const auto result = import_frame(job.frame.view(), job.options, job.view, bands, each);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(result.error().to_string(), HasSubstr("bands"));
+  }
+  const auto result = import_frame(job.frame.view(), job.options, job.view, 2, ParallelFor());
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().to_string(), HasSubstr("parallel_for"));
+  EXPECT_TRUE(job.tensor.untouched());
+  EXPECT_TRUE(import_frame(job.frame.view(), job.options, job.view, 1024, each).ok());
+}
+
 TEST(ImportErrors, UnusedChannelsAreNotChecked) {
   TestFrame frame(PixelFormat::kGray8, {4, 4});
   const TestTensor tensor(DataType::kFloat32, {1, 1, 4, 4}, Layout::kNchw);
   ImportOptions options;
   options.std = {1, 0, 0};
+  options.alpha = NAN;
   EXPECT_TRUE(import_frame(frame.view(), options, tensor.view()).ok());
 }
 

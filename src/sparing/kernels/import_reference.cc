@@ -31,7 +31,7 @@ Footprint footprint(const PixelAxis& pixels, const SampleAxis& samples, int k) {
           std::fabs(pixels.step) * samples.scale};
 }
 
-// The weight of sample k, not normalised. Samples farther away than reach() have none.
+// The weight of sample k, not normalised. Samples farther than reach() from the centre have none.
 double weight(Filter filter, const Footprint& pixel, int k) {
   const double distance = std::fabs(k - pixel.center);
   switch (filter) {
@@ -50,19 +50,20 @@ double weight(Filter filter, const Footprint& pixel, int k) {
   return std::max(0.0, 1 - distance);
 }
 
-double reach(const Footprint& pixel) { return std::max(pixel.width, 1.0) + 1; }
+double reach(Filter filter, const Footprint& pixel) {
+  return filter == Filter::kArea || filter == Filter::kTriangle ? std::max(pixel.width, 1.0) : 1.0;
+}
 
 // The weighted mean of value(k) over the samples of an axis that may be seen.
 template <class Value>
-double filtered(Filter filter, const Footprint& pixel, const SampleAxis& axis,
-                const Value& value) {
+double filtered(Filter filter, const Footprint& pixel, const SampleAxis& axis, const Value& value) {
   const double first = axis.first;
   const double last = axis.last;
-  const int begin = static_cast<int>(std::clamp(pixel.center - reach(pixel), first, last));
-  const int end = static_cast<int>(std::clamp(pixel.center + reach(pixel) + 1, first, last));
+  const double begin = std::floor(pixel.center - reach(filter, pixel));
+  const double end = std::ceil(pixel.center + reach(filter, pixel));
   double sum = 0;
   double total = 0;
-  for (int k = begin; k <= end; ++k) {
+  for (int k = static_cast<int>(std::clamp(begin, first, last)); k <= last && k <= end; ++k) {
     const double w = weight(filter, pixel, k);
     if (w <= 0) continue;
     sum += w * value(k);
@@ -80,7 +81,7 @@ double sample_at(const VideoFrame& frame, std::size_t component, int x, int y) {
   const std::uint8_t* const bytes =
       plane.data + y * plane.stride + static_cast<std::ptrdiff_t>(x) * layout.step + layout.offset;
   const int stored = format.sample.bytes == 1 ? bytes[0] : bytes[0] + 256 * bytes[1];
-  return std::ldexp(stored, -format.sample.shift);
+  return static_cast<double>(stored) / (1 << format.sample.shift);
 }
 
 // One job: everything that is the same for all its values.

@@ -263,6 +263,64 @@ TEST(ImportReference, MeanAndStdByTensorChannelAfterClamping) {
   EXPECT_EQ(tensor.get<float>(0, 2, 0, 0), 14.0f);
 }
 
+TEST(ImportReference, QuantizationOfIntegersRoundsHalfToEvenAndSaturates) {
+  TestFrame frame = gray_row({0, 1, 3, 5, 100, 255});
+  ImportOptions options;
+  options.mean = {3, 0, 0};
+  options.quantization = {2, 10};  // -1.5, -1, 0, 1, 48.5, 126 and 10
+  const auto stored = [&](DataType type) {
+    TestTensor tensor(type, {1, 1, 1, 6}, Layout::kNchw);
+    EXPECT_TRUE(import_frame_reference(frame.view(), options, tensor.view()).ok());
+    return tensor;
+  };
+  EXPECT_THAT(stored(DataType::kUint8).channel<std::uint8_t>(0),
+              ElementsAre(8, 9, 10, 11, 58, 136));
+  EXPECT_THAT(stored(DataType::kInt8).channel<std::int8_t>(0), ElementsAre(8, 9, 10, 11, 58, 127));
+  EXPECT_THAT(stored(DataType::kInt32).channel<std::int32_t>(0),
+              ElementsAre(8, 9, 10, 11, 58, 136));
+  options.quantization = {-0.5f, -7};
+  EXPECT_THAT(stored(DataType::kInt64).channel<std::int64_t>(0),
+              ElementsAre(-1, -3, -7, -11, -201, -511));
+  EXPECT_THAT(stored(DataType::kInt8).channel<std::int8_t>(0),
+              ElementsAre(-1, -3, -7, -11, -128, -128));
+}
+
+TEST(ImportReference, AlphaIsNotNormalisedButQuantized) {
+  TestFrame frame(PixelFormat::kRgba, {1, 1});
+  frame.fill_plane(0, 77);  // its own alpha is ignored
+  ImportOptions options;
+  options.mean = {7, 7, 7};
+  options.std = {10, 10, 10};
+  options.order = ChannelOrder::kBgr;
+  options.destination = {{0, 0, 1, 1}};
+  const TestTensor floats = run(frame, 4, {1, 1}, options);
+  EXPECT_EQ(floats.get<float>(0, 0, 0, 0), 7);
+  EXPECT_EQ(floats.get<float>(0, 2, 0, 0), 7);
+  EXPECT_EQ(floats.get<float>(0, 3, 0, 0), 255);
+  options.alpha = -3;
+  options.quantization = {0.5f, 1};
+  const TestTensor bytes(DataType::kInt8, {1, 1, 1, 4}, Layout::kNhwc);
+  ASSERT_TRUE(import_frame_reference(frame.view(), options, bytes.view()).ok());
+  EXPECT_EQ(bytes.get<std::int8_t>(0, 1, 0, 0), 15);
+  EXPECT_EQ(bytes.get<std::int8_t>(0, 3, 0, 0), -5);
+}
+
+TEST(ImportReference, OptionsColourReplacesTheFramesFieldByField) {
+  TestFrame frame(PixelFormat::kI444, {1, 1});
+  frame.at(0, 0, 0) = 63;  // red of BT.709 limited
+  frame.at(1, 0, 0) = 102;
+  frame.at(2, 0, 0) = 240;
+  frame.view().color_space.matrix = ColorMatrix::kBt2020;
+  frame.view().color_space.range = ColorRange::kLimited;
+  ImportOptions options;
+  options.color_space.matrix = ColorMatrix::kBt709;
+  EXPECT_NEAR(run(frame, 3, {1, 1}, options).get<float>(0, 1, 0, 0), 0.584647, 1e-4);
+  options.color_space.range = ColorRange::kFull;
+  EXPECT_NEAR(run(frame, 1, {1, 1}, options).get<float>(0, 0, 0, 0), 63, 1e-4);
+  frame.view().color_space.range = ColorRange::kUnspecified;  // resolve() comes last
+  EXPECT_NEAR(run(frame, 1, {1, 1}, options).get<float>(0, 0, 0, 0), 63, 1e-4);
+}
+
 double decoded(const TestTensor& tensor, int n, int c, int y, int x) {
   switch (tensor.view().type) {
     case DataType::kFloat32: return tensor.get<float>(n, c, y, x);

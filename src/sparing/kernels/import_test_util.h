@@ -38,6 +38,10 @@ class TestFrame {
     }
   }
 
+  // Moved, the view still points to the pixels; copied, it would not.
+  TestFrame(TestFrame&&) = default;
+  TestFrame& operator=(TestFrame&&) = default;
+
   VideoFrame& view() { return view_; }
   std::uint8_t& at(int plane, int x, int y) {
     const Plane& p = view_.planes[static_cast<std::size_t>(plane)];
@@ -66,6 +70,10 @@ class TestTensor {
   TestTensor(DataType type, Shape shape, Layout layout)
       : bytes_(static_cast<std::size_t>(*element_count(shape)) * info(type).size, kCanary),
         view_(dense_view(bytes_.data(), type, shape, layout)) {}
+
+  // Moved, the view still points to the elements; copied, it would not.
+  TestTensor(TestTensor&&) = default;
+  TestTensor& operator=(TestTensor&&) = default;
 
   const TensorView& view() const { return view_; }
   const std::vector<std::byte>& bytes() const { return bytes_; }
