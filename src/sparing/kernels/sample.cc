@@ -1,0 +1,286 @@
+#include "sparing/kernels/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace sparing::internal {
+namespace {
+
+constexpr double kPairUnit = 32767;  // the largest weight that a signed 16-bit number holds
+constexpr int kMaxBlockSteps = 4;
+constexpr std::uint8_t kZero = 0x80;  // as a shuffle's index: a byte of 0
+
+// 16-bit products of a column's taps are added up in 32 bits, of samples up to 255, or within
+// -32768..32767.
+double largest_unit(int sample_bytes) { return sample_bytes == 1 ? 8.4e6 : 65535; }
+
+double choose_unit(const AxisTaps& taps, int pixels, int sample_bytes) {
+  if (taps.max_count() <= 2) return kPairUnit;
+  double weights[kMaxTaps];
+  double largest = 0;
+  for (int k = 0; k < pixels; ++k) {
+    const TapRun run = taps.run(k, weights);
+    largest = std::max(largest, *std::max_element(weights, weights + run.count));
+  }
+  // Rounding may take a weight up by 1.
+  return std::min(std::floor((kPairUnit - 1) / largest), largest_unit(sample_bytes));
+}
+
+// Whole weights with the sum `unit`: the rounded sums of the first 1, 2, ... weights, apart.
+void quantize(const double* weights, int count, double unit, int* whole) {
+  double sum = 0;
+  int before = 0;
+  for (int i = 0; i < count; ++i) {
+    sum += weights[i];
+    const int now = i + 1 == count ? static_cast<int>(unit)
+                                   : static_cast<int>(sum * unit + 0.5);
+    whole[i] = now - before;
+    before = now;
+  }
+}
+
+int max_delta(const ComponentGroup& group) {
+  return *std::max_element(group.delta, group.delta + group.components);
+}
+
+int taps_per_window(const ComponentGroup& group) {
+  if (group.components == 1) return 8;
+  return group.components == 2 ? 4 : 2;
+}
+
+bool is_run(const AxisTaps& taps, const ComponentGroup& group, int pixels) {
+  if (group.components != 1 || group.step != 1 || group.sample_bytes != 1) return false;
+  if (taps.pitch() != 1 || taps.max_count() > 2) return false;
+  double weights[2];
+  const TapRun first = taps.run(0, weights);
+  const TapRun last = taps.run(pixels - 1, weights);
+  if (first.count != 1 || last.count != 1 || last.first - first.first != pixels - 1) return false;
+  return true;
+}
+
+// Bytes from the first to the last that 4 neighbouring columns take.
+int block_span(const AxisTaps& taps, const ComponentGroup& group) {
+  const int samples =
+      static_cast<int>(std::ceil(3 * std::fabs(taps.pitch()) - 1e-9)) + taps.max_count();
+  return (samples - 1) * group.step + max_delta(group) + group.sample_bytes;
+}
+
+class TableFiller {
+ public:
+  TableFiller(const SamplePlan& plan, const AxisTaps& taps, int first, TapTable& table)
+      : plan_(plan), taps_(taps), first_(first), table_(table) {}
+
+  void fill() {
+    switch (plan_.mode) {
+      case SampleMode::kRun: return fill_run();
+      case SampleMode::kBlock: return fill_blocks();
+      case SampleMode::kPair: return fill_pairs();
+      case SampleMode::kLane: return fill_lanes();
+    }
+  }
+
+ private:
+  struct Column {
+    int first = 0;
+    int count = 0;
+    int weights[kMaxTaps];
+  };
+
+  // Beyond the last column it is repeated, so that whole vectors have something to do.
+  void column(int i, Column& column) const {
+    double weights[kMaxTaps];
+    const TapRun run = taps_.run(first_ + std::min(i, table_.columns - 1), weights);
+    column.first = run.first;
+    column.count = run.count;
+    quantize(weights, run.count, plan_.unit, column.weights);
+  }
+
+  int byte_of(int sample) const { return sample * plan_.group.step + plan_.group.offset; }
+
+  void fill_run() {
+    double weights[2];
+    table_.base[0] = byte_of(taps_.run(first_, weights).first);
+    // Whole vectors of 16 bytes are loaded.
+    const int loaded = (table_.row_bytes - table_.base[0]) / kMaxLanes * kMaxLanes;
+    table_.safe_end = std::clamp(loaded, 0, table_.padded_columns());
+  }
+
+  // The bytes of a tap at `offset` of its window, as the low half of a shuffle's 4-byte index.
+  std::uint32_t tap_index(int offset) const {
+    const auto low = static_cast<std::uint32_t>(offset);
+    return low | (plan_.group.sample_bytes == 2 ? low + 1 : std::uint32_t{kZero}) << 8;
+  }
+
+  void put_pair(int step, int i, const Column& column, int base) {
+    const auto half = [&](int tap) {
+      if (tap >= column.count) return std::uint32_t{kZero} | std::uint32_t{kZero} << 8;
+      return tap_index(byte_of(column.first + tap) - base);
+    };
+    const auto weight = [&](int tap) {
+      return tap < column.count ? static_cast<std::uint32_t>(column.weights[tap]) : 0u;
+    };
+    const std::uint32_t index = half(2 * step) | half(2 * step + 1) << 16;
+    const std::uint32_t pair = weight(2 * step) | weight(2 * step + 1) << 16;
+    std::memcpy(table_.indices(step) + 4 * i, &index, sizeof index);
+    std::memcpy(table_.weights(step) + 4 * i, &pair, sizeof pair);
+  }
+
+  void fill_blocks() {
+    Column columns[4];
+    for (int i = 0; i < table_.padded_columns(); i += 4) {
+      int base = table_.row_bytes;
+      for (int k = 0; k < 4; ++k) {
+        column(i + k, columns[k]);
+        base = std::min(base, byte_of(columns[k].first));
+      }
+      base = std::max(0, std::min(base, table_.row_bytes - table_.window));
+      table_.base[i / 4] = base;
+      for (int k = 0; k < 4; ++k) {
+        for (int step = 0; step < plan_.steps; ++step) put_pair(step, i + k, columns[k], base);
+      }
+    }
+    table_.safe_end = table_.row_bytes >= table_.window ? table_.padded_columns() : 0;
+  }
+
+  void fill_pairs() {
+    Column taps;
+    for (int i = 0; i < table_.padded_columns(); ++i) {
+      column(i, taps);
+      const int base = std::max(0, std::min(byte_of(taps.first), table_.row_bytes - table_.window));
+      table_.base[i] = base;
+      put_pair(0, i, taps, base);
+    }
+    table_.safe_end = table_.row_bytes >= table_.window ? table_.padded_columns() : 0;
+  }
+
+  void fill_lanes() {
+    const int per_window = taps_per_window(plan_.group);
+    fill_lane_index(per_window);
+    table_.stride = per_window * plan_.group.step;
+    const int capacity = per_window * plan_.steps;
+    const int reach = (plan_.steps - 1) * table_.stride + table_.window;
+    Column taps;
+    bool safe[kLineFloats / kMaxLanes];
+    for (int i = 0; i < table_.padded_columns(); ++i) {
+      column(i, taps);
+      // Windows end within the row, where there is room for the taps further on in them.
+      const int beyond = taps.first + capacity - table_.row_bytes / plan_.group.step;
+      const int back = std::clamp(beyond, 0, std::min(taps.first, capacity - taps.count));
+      table_.base[i] = byte_of(taps.first - back);
+      put_lane(i, taps, back, per_window);
+      const int g = i / kMaxLanes;
+      if (i % kMaxLanes == 0) safe[g] = true;
+      safe[g] = safe[g] && table_.base[i] + reach <= table_.row_bytes;
+    }
+    const int groups = table_.padded_columns() / kMaxLanes;
+    int begin = 0;
+    while (begin < groups && !safe[begin]) ++begin;
+    int end = begin;
+    while (end < groups && safe[end]) ++end;
+    table_.safe_begin = begin * kMaxLanes;
+    table_.safe_end = end * kMaxLanes;
+  }
+
+  // 8 weights a window, as the components' pairs of taps lie: (tap, tap + 1) of each component, and
+  // then the next pairs, 4 pairs in all.
+  void put_lane(int i, const Column& taps, int back, int per_window) {
+    const int pairs = per_window / 2;
+    for (int step = 0; step < plan_.steps; ++step) {
+      std::int16_t eight[8];
+      for (int q = 0; q < 8; ++q) {
+        const int pair = pairs == 4 ? q / 2 : pairs == 2 ? q / 4 : 0;
+        const int tap = step * per_window + 2 * pair + q % 2 - back;
+        eight[q] = tap >= 0 && tap < taps.count ? static_cast<std::int16_t>(taps.weights[tap])
+                                                : std::int16_t{0};
+      }
+      std::memcpy(table_.data + lane_place(i, step), eight, sizeof eight);
+    }
+  }
+
+  // Vectors hold the columns 0, 4, 8, 12 of a group of 16, then 1, 5, 9, 13, and so on.
+  std::size_t lane_place(int i, int step) const {
+    const int lanes = sample_kernels().lanes;
+    const int group = i / lanes;
+    const int in_vector = i % lanes / 4;
+    const int vector = i % 4;
+    return std::size_t{16} * static_cast<std::size_t>(
+                                 ((group * plan_.steps + step) * 4 + vector) * (lanes / 4) +
+                                 in_vector);
+  }
+
+  void fill_lane_index(int per_window) {
+    const int pairs = per_window / 2;
+    for (int q = 0; q < 8; ++q) {
+      const int component = pairs == 4 ? 0 : pairs == 2 ? q / 2 % 2 : q / 2;
+      const int pair = pairs == 4 ? q / 2 : pairs == 2 ? q / 4 : 0;
+      std::uint32_t index = std::uint32_t{kZero} | std::uint32_t{kZero} << 8;
+      if (component < plan_.group.components) {
+        index = tap_index((2 * pair + q % 2) * plan_.group.step + plan_.group.delta[component]);
+      }
+      table_.lane_index[2 * q] = static_cast<std::uint8_t>(index);
+      table_.lane_index[2 * q + 1] = static_cast<std::uint8_t>(index >> 8);
+    }
+  }
+
+  const SamplePlan& plan_;
+  const AxisTaps& taps_;
+  int first_;
+  TapTable& table_;
+};
+
+int window_bytes(const SamplePlan& plan) {
+  if (plan.mode == SampleMode::kPair) return 8;
+  if (plan.mode != SampleMode::kLane) return 16;
+  const ComponentGroup& group = plan.group;
+  const int used =
+      (taps_per_window(group) - 1) * group.step + max_delta(group) + group.sample_bytes;
+  return used <= 8 ? 8 : 16;
+}
+
+}  // namespace
+
+std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGroup& group,
+                                        int pixels) {
+  if (taps.max_count() > kMaxTaps) return std::nullopt;
+  SamplePlan plan;
+  plan.group = group;
+  plan.unit = choose_unit(taps, pixels, group.sample_bytes);
+  plan.max_columns = kTileColumns;
+  const int pairs = (taps.max_count() + 1) / 2;
+  if (is_run(taps, group, pixels)) {
+    plan.mode = SampleMode::kRun;
+  } else if (block_span(taps, group) <= 16 && pairs <= kMaxBlockSteps) {
+    plan.mode = SampleMode::kBlock;
+    plan.steps = pairs;
+  } else if (pairs == 1 && group.components <= 2 &&
+             group.step + max_delta(group) + group.sample_bytes <= 8) {
+    plan.mode = SampleMode::kPair;
+    plan.steps = 1;
+  } else {
+    plan.mode = SampleMode::kLane;
+    const int per_window = taps_per_window(group);
+    plan.steps = (taps.max_count() + per_window - 1) / per_window;
+    const int fitting = static_cast<int>(TapTable::kDataBytes) / (16 * plan.steps);
+    plan.max_columns = std::min(kTileColumns, fitting / kMaxLanes * kMaxLanes);
+    if (plan.max_columns == 0) return std::nullopt;
+  }
+  return plan;
+}
+
+void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int columns, int row_bytes,
+               TapTable& table) {
+  table.mode = plan.mode;
+  table.group = plan.group;
+  table.columns = columns;
+  table.steps = plan.steps;
+  table.window = window_bytes(plan);
+  table.unit = plan.unit;
+  table.backwards = taps.pitch() < 0;
+  table.row_bytes = row_bytes;
+  table.safe_begin = 0;
+  table.safe_end = 0;
+  TableFiller(plan, taps, first, table).fill();
+}
+
+}  // namespace sparing::internal

@@ -1,0 +1,222 @@
+// The stores, compiled once for each instruction set.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "sparing/kernels/sample.h"
+#include "sparing/kernels/simd_targets.h"
+#include "sparing/kernels/store.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sparing/kernels/store_simd.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// clang-format off: highway.h must come after foreach_target.h
+#include "hwy/highway.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace sparing::internal {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using DF = hn::CappedTag<float, kMaxLanes>;
+using DI = hn::Rebind<std::int32_t, DF>;
+using DU = hn::Rebind<std::uint32_t, DF>;
+using VF = hn::Vec<DF>;
+using VI = hn::Vec<DI>;
+
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(DF()));
+
+// ---- One of these for each data type: Tag of a vector of the stored elements, and the rounding,
+// half to even.
+
+struct ToFloat32 {
+  using Tag = DF;
+  static HWY_INLINE VF convert(VF value) { return value; }
+};
+
+struct ToInt32 {
+  using Tag = DI;
+  static HWY_INLINE VI convert(VF value) { return hn::NearestInt(value); }
+};
+
+template <class T>
+struct ToByte {
+  using Tag = hn::Rebind<T, DF>;
+  static HWY_INLINE hn::Vec<Tag> convert(VF value) {
+    return hn::DemoteTo(Tag(), hn::NearestInt(value));
+  }
+};
+
+// The upper half of the float, rounded: overflow carries into infinity.
+struct ToBfloat16 {
+  using Tag = hn::Rebind<std::uint16_t, DF>;
+  static HWY_INLINE hn::Vec<Tag> convert(VF value) {
+    const DU du;
+    const auto bits = hn::BitCast(du, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(du, 0x7FFFu)), odd));
+    return hn::DemoteTo(Tag(), hn::BitCast(DI(), rounded));
+  }
+};
+
+struct ToFloat16 {
+  using Tag = hn::Rebind<std::uint16_t, DF>;
+#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
+  static HWY_INLINE hn::Vec<Tag> convert(VF value) {
+    return hn::BitCast(Tag(), hn::DemoteTo(hn::Rebind<hwy::float16_t, DF>(), value));
+  }
+#else
+  // By the float's bits: the exponent moved, the mantissa's last 13 bits rounded off; below 2^-14 by
+  // an addition that leaves the mantissa in units of 2^-24.
+  static HWY_INLINE hn::Vec<Tag> convert(VF value) {
+    const DU du;
+    const DF df;
+    const auto bits = hn::BitCast(du, value);
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFFu));
+    const auto sign = hn::ShiftRight<16>(hn::Xor(bits, magnitude));
+    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1u));
+    const auto moved = hn::Sub(hn::Add(magnitude, hn::Set(du, 0xFFFu)), hn::Set(du, 112u << 23));
+    const auto normal = hn::Min(hn::ShiftRight<13>(hn::Add(moved, odd)), hn::Set(du, 0x7C00u));
+    const auto added = hn::Add(hn::BitCast(df, magnitude), hn::Set(df, 0.5f));
+    const auto small = hn::Sub(hn::BitCast(du, added), hn::BitCast(du, hn::Set(df, 0.5f)));
+    const auto is_small = hn::Lt(hn::BitCast(DI(), magnitude), hn::Set(DI(), 113 << 23));
+    const auto half = hn::IfThenElse(hn::RebindMask(du, is_small), small, normal);
+    return hn::DemoteTo(Tag(), hn::BitCast(DI(), hn::Or(half, sign)));
+  }
+#endif
+};
+
+// ---- A row
+
+HWY_INLINE VF lerp(VF a, VF b, VF weight) { return hn::MulAdd(hn::Sub(b, a), weight, a); }
+
+// The channels of kLanes columns from column i on.
+template <int kLines, int kColors>
+struct Pixels {
+  VF channel[kColors];
+
+  HWY_INLINE Pixels(const StoreJob& job, int i) {
+    const DF df;
+    const ColorTransform& color = *job.color;
+    VF line[kLines];
+    for (int k = 0; k < kLines; ++k) {
+      line[k] = lerp(hn::Load(df, job.upper[k] + i), hn::Load(df, job.lower[k] + i),
+                     hn::Set(df, job.weight[k]));
+    }
+    for (int c = 0; c < kColors; ++c) {
+      VF value = hn::Set(df, color.bias[c]);
+      for (int k = 0; k < kLines; ++k) {
+        value = hn::MulAdd(line[k], hn::Set(df, color.matrix[c][k]), value);
+      }
+      channel[c] = hn::Min(hn::Max(value, hn::Set(df, color.low[c])), hn::Set(df, color.high[c]));
+    }
+  }
+};
+
+template <class Type, int kLines, int kChannels>
+void store_planar(const StoreJob& given) {
+  using Tag = typename Type::Tag;
+  using T = hn::TFromD<Tag>;
+  constexpr int kColors = std::min(kChannels, 3);
+  const ColorTransform color = *given.color;  // on the stack: what is stored cannot change it
+  StoreJob job = given;
+  job.color = &color;
+  T* out[kChannels];
+  for (int c = 0; c < kChannels; ++c) out[c] = reinterpret_cast<T*>(job.out[c]);
+  const auto alpha = Type::convert(hn::Set(DF(), color.alpha));
+  int i = 0;
+  for (; i + kLanes <= job.columns; i += kLanes) {
+    const Pixels<kLines, kColors> pixels(job, i);
+    for (int c = 0; c < kColors; ++c) {
+      hn::StoreU(Type::convert(pixels.channel[c]), Tag(), out[c] + i);
+    }
+    if constexpr (kChannels == 4) hn::StoreU(alpha, Tag(), out[3] + i);
+  }
+  if (i >= job.columns) return;
+  const Pixels<kLines, kColors> pixels(job, i);
+  const std::size_t rest = static_cast<std::size_t>(job.columns - i) * sizeof(T);
+  HWY_ALIGN T last[kMaxLanes];
+  for (int c = 0; c < kChannels; ++c) {
+    hn::Store(c < kColors ? Type::convert(pixels.channel[std::min(c, kColors - 1)]) : alpha, Tag(),
+              last);
+    std::memcpy(out[c] + i, last, rest);
+  }
+}
+
+template <class Type, int kLines, int kChannels>
+HWY_INLINE void store_pixels(const StoreJob& job, int i, hn::TFromD<typename Type::Tag>* to) {
+  using Tag = typename Type::Tag;
+  const Pixels<kLines, 3> pixels(job, i);
+  const auto c0 = Type::convert(pixels.channel[0]);
+  const auto c1 = Type::convert(pixels.channel[1]);
+  const auto c2 = Type::convert(pixels.channel[2]);
+  if constexpr (kChannels == 3) {
+    hn::StoreInterleaved3(c0, c1, c2, Tag(), to);
+  } else {
+    const auto alpha = Type::convert(hn::Set(DF(), job.color->alpha));
+    hn::StoreInterleaved4(c0, c1, c2, alpha, Tag(), to);
+  }
+}
+
+template <class Type, int kLines, int kChannels>
+void store_interleaved(const StoreJob& given) {
+  using T = hn::TFromD<typename Type::Tag>;
+  const ColorTransform color = *given.color;
+  StoreJob job = given;
+  job.color = &color;
+  T* out = reinterpret_cast<T*>(job.out[0]);
+  int i = 0;
+  for (; i + kLanes <= job.columns; i += kLanes) {
+    store_pixels<Type, kLines, kChannels>(job, i, out + kChannels * i);
+  }
+  if (i >= job.columns) return;
+  HWY_ALIGN T last[4 * kMaxLanes];
+  store_pixels<Type, kLines, kChannels>(job, i, last);
+  std::memcpy(out + kChannels * i, last,
+              static_cast<std::size_t>(kChannels * (job.columns - i)) * sizeof(T));
+}
+
+template <class Type, int kLines>
+StoreRow row_of(const StoreJob& job) {
+  if (job.channels == 1) return &store_planar<Type, kLines, 1>;
+  if (job.layout == RowLayout::kInterleaved) {
+    return job.channels == 3 ? &store_interleaved<Type, kLines, 3>
+                             : &store_interleaved<Type, kLines, 4>;
+  }
+  return job.channels == 3 ? &store_planar<Type, kLines, 3> : &store_planar<Type, kLines, 4>;
+}
+
+template <class Type>
+StoreRow type_row(const StoreJob& job) {
+  return job.lines == 1 ? row_of<Type, 1>(job) : row_of<Type, 3>(job);
+}
+
+StoreRow choose_row(const StoreJob& job) {
+  switch (job.type) {
+    case DataType::kFloat32: return type_row<ToFloat32>(job);
+    case DataType::kFloat16: return type_row<ToFloat16>(job);
+    case DataType::kBfloat16: return type_row<ToBfloat16>(job);
+    case DataType::kUint8: return type_row<ToByte<std::uint8_t>>(job);
+    case DataType::kInt8: return type_row<ToByte<std::int8_t>>(job);
+    case DataType::kInt32: return type_row<ToInt32>(job);
+    case DataType::kInt64: break;
+  }
+  return nullptr;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace sparing::internal
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sparing::internal {
+
+HWY_EXPORT(choose_row);
+
+StoreRow store_row(const StoreJob& job) { return HWY_DYNAMIC_DISPATCH(choose_row)(job); }
+
+}  // namespace sparing::internal
+#endif  // HWY_ONCE
