@@ -11,11 +11,14 @@ constexpr double kPairUnit = 32767;  // the largest weight that a signed 16-bit 
 constexpr int kMaxBlockSteps = 4;
 constexpr std::uint8_t kZero = 0x80;  // as a shuffle's index: a byte of 0
 
-// 16-bit products of a column's taps are added up in 32 bits, of samples up to 255, or within
-// -32768..32767.
-double largest_unit(int sample_bytes) { return sample_bytes == 1 ? 8.4e6 : 65535; }
+// Products of a column's taps are added up in 32 bits, of samples up to 255, or of 2 bytes within
+// -32768..32767. Those of 2 bytes with many taps are added as floats.
+double largest_unit(int sample_bytes, SampleMode mode) {
+  if (sample_bytes == 1) return 8.4e6;
+  return mode == SampleMode::kLane ? 1e9 : 65535;
+}
 
-double choose_unit(const AxisTaps& taps, int pixels, int sample_bytes) {
+double choose_unit(const AxisTaps& taps, int pixels, double largest_unit) {
   if (taps.max_count() <= 2) return kPairUnit;
   double weights[kMaxTaps];
   double largest = 0;
@@ -24,7 +27,7 @@ double choose_unit(const AxisTaps& taps, int pixels, int sample_bytes) {
     largest = std::max(largest, *std::max_element(weights, weights + run.count));
   }
   // Rounding may take a weight up by 1.
-  return std::min(std::floor((kPairUnit - 1) / largest), largest_unit(sample_bytes));
+  return std::min(std::floor((kPairUnit - 1) / largest), largest_unit);
 }
 
 // Whole weights with the sum `unit`: the rounded sums of the first 1, 2, ... weights, apart.
@@ -245,7 +248,6 @@ std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGro
   if (taps.max_count() > kMaxTaps) return std::nullopt;
   SamplePlan plan;
   plan.group = group;
-  plan.unit = choose_unit(taps, pixels, group.sample_bytes);
   plan.max_columns = kTileColumns;
   const int pairs = (taps.max_count() + 1) / 2;
   if (is_run(taps, group, pixels)) {
@@ -265,6 +267,7 @@ std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGro
     plan.max_columns = std::min(kTileColumns, fitting / kMaxLanes * kMaxLanes);
     if (plan.max_columns == 0) return std::nullopt;
   }
+  plan.unit = choose_unit(taps, pixels, largest_unit(group.sample_bytes, plan.mode));
   return plan;
 }
 

@@ -77,38 +77,50 @@ std::int32_t pair_sum(const TapTable& table, const std::uint8_t* row, int base,
   return sum;
 }
 
-void sample_plain(const TapTable& table, const std::uint8_t* row, const NextRows& next,
-                  float* const* lines) {
-  Prefetcher(table, next).reach(table.base[0], table.base[0]);
-  const ComponentGroup& group = table.group;
-  for (int i = 0; i < table.padded_columns(); ++i) {
-    std::int32_t sums[4] = {0, 0, 0, 0};
-    if (table.mode == SampleMode::kRun) {
-      sums[0] = sample_at(table, row, table.base[0] + i) * static_cast<std::int32_t>(table.unit);
-    } else if (table.mode == SampleMode::kLane) {
-      for (int step = 0; step < table.steps; ++step) {
-        const std::uint8_t* weights =
-            table.data + 16 * ((i / 4 * table.steps + step) * 4 + i % 4);
-        for (int a = 0; a < 4; ++a) {
-          sums[a] += pair_sum(table, row, table.base[i] + step * table.stride,
-                              table.lane_index + 4 * a, weights + 4 * a);
-        }
-      }
-      if (group.components == 1) sums[0] += sums[1] + sums[2] + sums[3];
-      if (group.components == 2) {
-        sums[0] += sums[2];
-        sums[1] += sums[3];
-      }
-    } else {
-      const int base = table.base[table.mode == SampleMode::kBlock ? i / 4 : i];
-      for (int step = 0; step < table.steps; ++step) {
-        for (int c = 0; c < group.components; ++c) {
-          sums[c] += pair_sum(table, row, base + group.delta[c], table.indices(step) + 4 * i,
-                              table.weights(step) + 4 * i);
-        }
-      }
+// The sums of a column's windows, as the vector code adds them: see add_sums() there.
+template <class Sum>
+void lane_sums(const TapTable& table, const std::uint8_t* row, int i, float* const* lines) {
+  Sum sums[4] = {0, 0, 0, 0};
+  for (int step = 0; step < table.steps; ++step) {
+    const std::uint8_t* weights = table.data + 16 * ((i / 4 * table.steps + step) * 4 + i % 4);
+    for (int a = 0; a < 4; ++a) {
+      sums[a] += static_cast<Sum>(pair_sum(table, row, table.base[i] + step * table.stride,
+                                           table.lane_index + 4 * a, weights + 4 * a));
     }
-    for (int c = 0; c < group.components; ++c) lines[c][i] = static_cast<float>(sums[c]);
+  }
+  if (table.group.components == 1) sums[0] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  if (table.group.components == 2) {
+    sums[0] = sums[0] + sums[2];
+    sums[1] = sums[1] + sums[3];
+  }
+  for (int c = 0; c < table.group.components; ++c) lines[c][i] = static_cast<float>(sums[c]);
+}
+
+void pair_sums(const TapTable& table, const std::uint8_t* row, int i, float* const* lines) {
+  const int base = table.base[table.mode == SampleMode::kBlock ? i / 4 : i];
+  for (int c = 0; c < table.group.components; ++c) {
+    std::int32_t sum = 0;
+    for (int step = 0; step < table.steps; ++step) {
+      sum += pair_sum(table, row, base + table.group.delta[c], table.indices(step) + 4 * i,
+                      table.weights(step) + 4 * i);
+    }
+    lines[c][i] = static_cast<float>(sum);
+  }
+}
+
+void sample_plain(const TapTable& table, const std::uint8_t* row, const NextRows&,
+                  float* const* lines) {
+  for (int i = 0; i < table.padded_columns(); ++i) {
+    if (table.mode == SampleMode::kRun) {
+      lines[0][i] = static_cast<float>(sample_at(table, row, table.base[0] + i)) *
+                    static_cast<float>(table.unit);
+    } else if (table.mode != SampleMode::kLane) {
+      pair_sums(table, row, i, lines);
+    } else if (table.group.sample_bytes == 1) {
+      lane_sums<std::int32_t>(table, row, i, lines);
+    } else {
+      lane_sums<float>(table, row, i, lines);
+    }
   }
 }
 
@@ -279,6 +291,28 @@ HWY_INLINE void transpose(VI (&v)[4]) {
   v[3] = hn::BitCast(di, hn::InterleaveUpper(d64, high01, high23));
 }
 
+// Sums of a column's windows. Samples of 2 bytes would overflow 32 bits: theirs are added as floats,
+// in the same order everywhere.
+template <int kSampleBytes>
+HWY_INLINE VI add_sums(VI a, VI b) {
+  if constexpr (kSampleBytes == 1) return hn::Add(a, b);
+  const DF df;
+  return hn::BitCast(DI(), hn::Add(hn::BitCast(df, a), hn::BitCast(df, b)));
+}
+
+template <int kSampleBytes>
+HWY_INLINE VI window_sum(V8 taps, V16 weights) {
+  const VI sum = pair_dot(samples<kSampleBytes>(taps), weights);
+  if constexpr (kSampleBytes == 1) return sum;
+  return hn::BitCast(DI(), hn::ConvertTo(DF(), sum));
+}
+
+template <int kSampleBytes>
+HWY_INLINE void store_sums(VI sums, float* to) {
+  if constexpr (kSampleBytes == 1) return store_line(sums, to);
+  hn::Store(hn::BitCast(DF(), sums), DF(), to);
+}
+
 template <int kComponents, int kSampleBytes, int kWindow>
 struct LaneSampler {
   template <bool kTail>
@@ -293,18 +327,21 @@ struct LaneSampler {
         const V8 bytes =
             windows<kWindow, kTail, 4>(table, row, table.base + i + k, step * table.stride);
         const V8 taps = hn::TableLookupBytesOr0(bytes, index);
-        sums[k] = hn::Add(sums[k], pair_dot(samples<kSampleBytes>(taps), load_weights(weights)));
+        sums[k] =
+            add_sums<kSampleBytes>(sums[k], window_sum<kSampleBytes>(taps, load_weights(weights)));
         weights += 4 * kLanes;
       }
     }
     transpose(sums);
+    const auto add = [](VI a, VI b) { return add_sums<kSampleBytes>(a, b); };
+    const auto put = [&](VI sum, int c) { store_sums<kSampleBytes>(sum, lines[c] + i); };
     if constexpr (kComponents == 1) {
-      store_line(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])), lines[0] + i);
+      put(add(add(sums[0], sums[1]), add(sums[2], sums[3])), 0);
     } else if constexpr (kComponents == 2) {
-      store_line(hn::Add(sums[0], sums[2]), lines[0] + i);
-      store_line(hn::Add(sums[1], sums[3]), lines[1] + i);
+      put(add(sums[0], sums[2]), 0);
+      put(add(sums[1], sums[3]), 1);
     } else {
-      for (int c = 0; c < 3; ++c) store_line(sums[c], lines[c] + i);
+      for (int c = 0; c < 3; ++c) put(sums[c], c);
     }
   }
   static constexpr int kColumnsPerBase = 1;

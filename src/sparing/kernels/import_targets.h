@@ -1,0 +1,37 @@
+// Running a test once on each instruction set.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "hwy/highway.h"
+#include "sparing/kernels/import.h"
+
+namespace sparing::test {
+
+// Runs `body` once on each instruction set that was compiled and that this machine has.
+inline void for_each_target(const std::function<void()>& body) {
+  int targets = 0;
+  for (std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1) {
+    const std::int64_t target = rest & -rest;
+    hwy::SetSupportedTargetsForTest(target);
+    ASSERT_STREQ(import_simd_target(), hwy::TargetName(target));
+    SCOPED_TRACE(import_simd_target());
+    body();
+    hwy::SetSupportedTargetsForTest(0);
+    ++targets;
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  ASSERT_GT(targets, 0);
+}
+
+// `count` times the environment's SPARING_TEST_SCALE, for emulated machines and longer runs.
+inline int scaled(int count) {
+  const char* scale = std::getenv("SPARING_TEST_SCALE");
+  const double factor = scale == nullptr ? 1.0 : std::strtod(scale, nullptr);
+  return factor > 0 ? static_cast<int>(count * factor) + 1 : count;
+}
+
+}  // namespace sparing::test
