@@ -197,7 +197,8 @@ int DetectCommand::run() {
                            std::span<const float> data) {
       char name[32];
       std::snprintf(name, sizeof name, "%06lld.npy", static_cast<long long>(frame));
-      return write_npy(fs::path(dump_inputs) / name, shape, data);
+      return write_npy(fs::path(dump_inputs) / name, shape, DataType::kFloat32,
+                       std::as_bytes(data));
     };
   }
   const RunSummary summary = detector->run(**source, sink_pointers, control);

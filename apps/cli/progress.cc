@@ -22,21 +22,26 @@ std::string clock_text(double seconds) {
 ProgressLine::ProgressLine(bool wanted) : enabled_(wanted && isatty(STDERR_FILENO) != 0) {}
 
 void ProgressLine::update(const Progress& progress) {
+  if (!enabled_) return;
+  update(progress.frames, progress.total_frames, progress.wall_seconds,
+         ", " + std::to_string(progress.detections) + " detections");
+}
+
+void ProgressLine::update(std::int64_t frames, std::optional<std::int64_t> total,
+                          double wall_seconds, const std::string& more) {
   if (!enabled_ || Clock::now() < next_) return;
   next_ = Clock::now() + std::chrono::milliseconds(200);
-  const double fps = static_cast<double>(progress.frames) / std::max(progress.wall_seconds, 1e-9);
-  std::string line = std::to_string(progress.frames);
-  if (progress.total_frames && *progress.total_frames >= progress.frames) {
-    const auto left = static_cast<double>(*progress.total_frames - progress.frames);
-    line +=
-        " of " + std::to_string(*progress.total_frames) + " frames, " +
-        std::to_string(100 * progress.frames / std::max<std::int64_t>(*progress.total_frames, 1)) +
-        " %, " + clock_text(left / std::max(fps, 1e-9)) + " left";
+  const double fps = static_cast<double>(frames) / std::max(wall_seconds, 1e-9);
+  std::string line = std::to_string(frames);
+  if (total && *total >= frames) {
+    const auto left = static_cast<double>(*total - frames);
+    line += " of " + std::to_string(*total) + " frames, " +
+            std::to_string(100 * frames / std::max<std::int64_t>(*total, 1)) + " %, " +
+            clock_text(left / std::max(fps, 1e-9)) + " left";
   } else {
     line += " frames";
   }
-  std::fprintf(stderr, "\r%s, %.1f fps, %lld detections\033[K", line.c_str(), fps,
-               static_cast<long long>(progress.detections));
+  std::fprintf(stderr, "\r%s, %.1f fps%s\033[K", line.c_str(), fps, more.c_str());
   std::fflush(stderr);
   shown_ = true;
 }

@@ -1,6 +1,8 @@
 // The progress line of a run, on a terminal only.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sparing/base/clock.h"
@@ -13,6 +15,9 @@ class ProgressLine {
   // Shows nothing when `wanted` is false or standard error is not a terminal.
   explicit ProgressLine(bool wanted);
   void update(const Progress& progress);
+  // `more` follows the line; `total` may be wrong, or unknown.
+  void update(std::int64_t frames, std::optional<std::int64_t> total, double wall_seconds,
+              const std::string& more = "");
   void clear();
 
  private:
