@@ -3,21 +3,46 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "figures.h"
 #include "runtime.h"
+#include "sparing/base/options.h"
 #include "sparing/base/result.h"
 
 namespace sparing::bench {
 
-struct BenchOptions {
+struct DetectBenchOptions {
   std::filesystem::path data = "../shared/data";  // test material; what is missing is skipped
   std::filesystem::path video;                    // the sample video
   std::string model = "nanodet-g";
-  bool quick = false;
   cli::RuntimeOptions runtime;
 };
 
+struct ImportBenchOptions {
+  std::vector<std::string> jobs;
+  int threads = 1;
+  std::string plot;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        option("jobs", &ImportBenchOptions::jobs).help("only these jobs, e.g. J1,J3"),
+        option("threads", &ImportBenchOptions::threads)
+            .help("threads for each contestant that can use them")
+            .range(1, 256),
+        option("plot", &ImportBenchOptions::plot).help("draw the times into this SVG file, too"),
+    };
+  }
+};
+
+struct BenchOptions {
+  bool quick = false;
+  DetectBenchOptions detect;
+  ImportBenchOptions import;
+};
+
 Status bench_detect(const BenchOptions& options, Report& report);
+Status bench_import(const BenchOptions& options, Report& report);
 
 }  // namespace sparing::bench

@@ -53,7 +53,7 @@ Result<RunSummary> run_once(Setting& setting, Detector& detector, ResultSink& si
   SourceOptions source_options;
   source_options.max_frames = max_frames;
   SPARING_ASSIGN_OR_RETURN(auto source,
-                           open_source(setting.options.video.string(), source_options));
+                           open_source(setting.options.detect.video.string(), source_options));
   ResultSink* sinks[] = {&sink};
   RunSummary summary = detector.run(*source, sinks);
   if (summary.error) return *summary.error;
@@ -70,7 +70,7 @@ Result<RunSummary> run_detector(Setting& setting, const DetectOptions& detect, R
 // VOC AP@0.5 of persons over all frames, with the network at `size`.
 Status bench_accuracy(Setting& setting, const std::string& id, const std::string& size,
                       Report& report) {
-  const fs::path truth_file = setting.options.data / "pets-s2l1" / "gt.txt";
+  const fs::path truth_file = setting.options.detect.data / "pets-s2l1" / "gt.txt";
   if (!fs::exists(truth_file)) {
     report.skip(id, "no ground truth at " + truth_file.string() + " (--data)");
     return {};
@@ -193,9 +193,10 @@ Status bench_memory(Setting& setting, Report& report) {
 }  // namespace
 
 Status bench_detect(const BenchOptions& options, Report& report) {
-  SPARING_ASSIGN_OR_RETURN(Context context, cli::create_context(options.runtime));
+  SPARING_ASSIGN_OR_RETURN(Context context, cli::create_context(options.detect.runtime));
   SPARING_ASSIGN_OR_RETURN(
-      Model model, resolve_model(options.model, default_model_paths(cli::share_dir()), context));
+      Model model,
+      resolve_model(options.detect.model, default_model_paths(cli::share_dir()), context));
   Setting setting{options, context, std::move(model)};
   if (!options.quick) {
     SPARING_RETURN_IF_ERROR(bench_accuracy(setting, "frame768.ap", "768x576", report));

@@ -16,6 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json machine() {
+  return {{"cpu", cpu_model()},           {"cores", available_cores()},
+          {"simd", import_simd_target()}, {"openvino", openvino_version()},
+          {"compiler", __VERSION__},      {"sparing", version()}};
+}
+
+}  // namespace
+
 std::string cpu_model() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
@@ -26,20 +34,14 @@ std::string cpu_model() {
   return "unknown";
 }
 
-Json machine() {
-  return {{"cpu", cpu_model()},           {"cores", available_cores()},
-          {"simd", import_simd_target()}, {"openvino", openvino_version()},
-          {"compiler", __VERSION__},      {"sparing", version()}};
-}
-
-}  // namespace
-
 void Report::add(Figure figure) {
   std::printf("%-24s %12.4f %-4s %s\n", figure.id.c_str(), figure.value, figure.unit.c_str(),
               figure.note.c_str());
   std::fflush(stdout);
-  figures_.push_back(std::move(figure));
+  record(std::move(figure));
 }
+
+void Report::record(Figure figure) { figures_.push_back(std::move(figure)); }
 
 void Report::skip(const std::string& id, const std::string& reason) {
   std::printf("%-24s %12s      %s\n", id.c_str(), "skipped", reason.c_str());

@@ -20,6 +20,8 @@ class Report {
  public:
   // Adds the figure and prints it.
   void add(Figure figure);
+  // Adds it for the JSON alone: what a table of the benchmark's own has shown.
+  void record(Figure figure);
   // A figure that could not be measured, with the reason: said, never silently missing.
   void skip(const std::string& id, const std::string& reason);
   // {"schema": 1, "machine": {...}, "figures": [{"id", "value", "unit", "note"}], "skipped": [...]}
@@ -33,5 +35,8 @@ class Report {
   std::vector<Figure> figures_;
   std::vector<Skipped> skipped_;
 };
+
+// Of this machine, as the operating system names it.
+std::string cpu_model();
 
 }  // namespace sparing::bench

@@ -12,14 +12,31 @@
 namespace sparing::bench {
 namespace {
 
+void add_detect_options(CLI::App& command, BenchOptions& options) {
+  DetectBenchOptions& detect = options.detect;
+  detect.video = cli::share_dir() / ".deps" / "samples" / "vtest.avi";
+  command.add_option("--data", detect.data, "folder of the test material")->capture_default_str();
+  command.add_option("--video", detect.video, "the sample video")->capture_default_str();
+  command.add_option("--model", detect.model, "the model to measure")->capture_default_str();
+  cli::add_flags(command, detect.runtime);
+}
+
+void add_import_options(CLI::App& command, BenchOptions& options) {
+  cli::add_flags(command, options.import);
+}
+
 struct Benchmark {
   const char* name;
   const char* description;
+  void (*add_options)(CLI::App&, BenchOptions&);
   Status (*run)(const BenchOptions&, Report&);
 };
 
 constexpr Benchmark kBenchmarks[] = {
-    {"detect", "accuracy and cost of detection on the sample video", bench_detect},
+    {"detect", "accuracy and cost of detection on the sample video", add_detect_options,
+     bench_detect},
+    {"import", "from a frame to a tensor: time against other libraries and the machine's limit",
+     add_import_options, bench_import},
 };
 
 int report_error(const Error& error) {
@@ -32,18 +49,13 @@ int run(int argc, char** argv) {
                "sparing-bench");
   app.require_subcommand(1);
   BenchOptions options;
-  options.video = cli::share_dir() / ".deps" / "samples" / "vtest.avi";
   std::string json;
   const Benchmark* chosen = nullptr;
   for (const Benchmark& benchmark : kBenchmarks) {
     CLI::App* command = app.add_subcommand(benchmark.name, benchmark.description);
-    command->add_option("--data", options.data, "folder of the test material")
-        ->capture_default_str();
-    command->add_option("--video", options.video, "the sample video")->capture_default_str();
-    command->add_option("--model", options.model, "the model to measure")->capture_default_str();
     command->add_option("--json", json, "write the figures into this file, too");
     command->add_flag("--quick", options.quick, "a subset, in under 50 s");
-    cli::add_flags(*command, options.runtime);
+    benchmark.add_options(*command, options);
     command->callback([&chosen, &benchmark] { chosen = &benchmark; });
   }
   try {

@@ -1,0 +1,80 @@
+// Us: import_frame on one thread, without AVX-512, and in bands on two threads.
+#include <hwy/highway.h>
+
+#include <string_view>
+
+#include "import_contestant.h"
+#include "sparing/base/thread_pool.h"
+
+namespace sparing::bench {
+namespace {
+
+class SparingRunner : public Runner {
+ public:
+  SparingRunner(const ImportJob& job, int threads) : job_(job) {
+    // The calling thread works, too.
+    if (threads > 1) {
+      pool_ = std::make_unique<ThreadPool>(
+          ThreadPoolOptions{.name = "bench-band", .threads = threads - 1});
+      parallel_for_ = [this](int count, const std::function<void(int)>& body) {
+        pool_->parallel_for(count, body);
+      };
+    }
+    threads_ = threads;
+  }
+
+  Status run(const Shot& shot, const TensorView& tensor) override {
+    for (const Cell& cell : shot.cells) {
+      const ImportOptions options = import_options(job_, cell);
+      if (pool_) {
+        SPARING_RETURN_IF_ERROR(import_frame(shot.frame, options, tensor, threads_, parallel_for_));
+      } else {
+        SPARING_RETURN_IF_ERROR(import_frame(shot.frame, options, tensor));
+      }
+    }
+    return {};
+  }
+
+ private:
+  const ImportJob& job_;
+  int threads_ = 1;
+  std::unique_ptr<ThreadPool> pool_;
+  ParallelFor parallel_for_;
+};
+
+#if HWY_ARCH_X86
+// AVX2 and what came before it: better targets have smaller bits.
+constexpr std::int64_t kUpToAvx2 = ~(static_cast<std::int64_t>(HWY_AVX2) - 1);
+
+class Avx2Runner : public SparingRunner {
+ public:
+  using SparingRunner::SparingRunner;
+  void begin() override { hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & kUpToAvx2); }
+  void end() override { hwy::SetSupportedTargetsForTest(0); }
+};
+#endif
+
+}  // namespace
+
+Result<std::unique_ptr<Runner>> make_sparing(const ImportJob& job, int threads) {
+  return std::unique_ptr<Runner>(std::make_unique<SparingRunner>(job, threads));
+}
+
+Result<std::unique_ptr<Runner>> make_sparing_avx2([[maybe_unused]] const ImportJob& job,
+                                                  [[maybe_unused]] int threads) {
+#if HWY_ARCH_X86
+  auto runner = std::make_unique<Avx2Runner>(job, threads);
+  runner->begin();
+  const bool restricted = import_simd_target() == std::string_view("AVX2");
+  runner->end();
+  if (restricted) return std::unique_ptr<Runner>(std::move(runner));
+#endif
+  return cannot("sparing-avx2", "this processor has no AVX2");
+}
+
+Result<std::unique_ptr<Runner>> make_sparing_threads(const ImportJob& job, int) {
+  if (available_cores() < 2) return cannot("sparing-2-threads", "there is one core only");
+  return std::unique_ptr<Runner>(std::make_unique<SparingRunner>(job, 2));
+}
+
+}  // namespace sparing::bench
