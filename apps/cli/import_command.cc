@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "exit_codes.h"
+#include "frame_finder.h"
 #include "import_report.h"
 #include "import_settings.h"
 #include "npy.h"
@@ -16,7 +17,6 @@
 #include "progress.h"
 #include "signals.h"
 #include "sparing/base/aligned_buffer.h"
-#include "sparing/base/clock.h"
 #include "sparing/base/thread_pool.h"
 #include "sparing/io/file.h"
 #include "sparing/io/image.h"
@@ -37,9 +37,6 @@ constexpr const char* kHelp =
     "An .npy file has exactly the tensor; a .png shows it with the normalisation undone. "
     "docs/import.md defines the values.";
 
-// A time is printed with ten digits: what was read off a summary still finds its frame.
-constexpr double kTimeTolerance = 1e-6;
-
 struct ImportCommand {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
@@ -52,7 +49,6 @@ struct ImportCommand {
 
  private:
   Status check() const;
-  Result<SourceFrame> find_frame(VideoSource& source, std::stop_token stop) const;
   Status import(ImportReport& report) const;
   Status write(const std::string& output, const ImportReport& report,
                const TensorView& tensor) const;
@@ -85,57 +81,6 @@ Status ImportCommand::check() const {
                  "give a value from 1 to 64");
   }
   return {};
-}
-
-// Decodes up to the frame: only its predecessors say what is in it.
-Result<SourceFrame> ImportCommand::find_frame(VideoSource& source, std::stop_token stop) const {
-  const bool by_time = settings.time >= 0;
-  const std::int64_t wanted = std::max(settings.frame, 0);
-  const std::string thing = by_time ? "--time" : "--frame";
-  const std::string name = "'" + source.info().name + "'";
-  const auto total = by_time ? source.info().frame_count : std::optional<std::int64_t>(wanted + 1);
-  ProgressLine progress(!quiet);
-  const Clock::time_point start = Clock::now();
-  std::optional<SourceFrame> last;
-  while (true) {
-    if (stop.stop_requested()) {
-      progress.clear();
-      return Error{ErrorCode::kInterrupted, "video " + name, "reading was interrupted",
-                   "run it again"};
-    }
-    auto next = source.next();
-    if (!next.ok() || !*next) progress.clear();
-    if (!next.ok()) return std::move(next).error();
-    if (!*next) break;
-    const bool later =
-        by_time && (*next)->frame.view().timestamp.seconds() > settings.time + kTimeTolerance;
-    if (later && last) {
-      progress.clear();
-      return std::move(*last);
-    }
-    last = std::move(**next);
-    if (later || (!by_time && last->index == wanted)) {
-      progress.clear();
-      return std::move(*last);
-    }
-    progress.update(last->index + 1, total, seconds_since(start));
-  }
-  if (!last) return Error{ErrorCode::kInput, "input " + name, "it has no frames", "give a video"};
-  if (!by_time) {
-    return usage(thing,
-                 std::to_string(wanted) + " is beyond the end of " + name + ", which has " +
-                     std::to_string(last->index + 1) + " frames",
-                 "give 0 to " + std::to_string(last->index));
-  }
-  // The last frame is shown until its end.
-  const VideoFrame& view = last->frame.view();
-  const double end = view.timestamp.seconds() + view.duration.seconds();
-  if (settings.time < end + kTimeTolerance) return std::move(*last);
-  char text[64];
-  std::snprintf(text, sizeof text, "%g s is beyond the end of ", settings.time);
-  char last_time[48];
-  std::snprintf(last_time, sizeof last_time, ", at %.10g s", end);
-  return usage(thing, text + name + last_time, "give an earlier time");
 }
 
 Shape shape_of(const ImportRequest& request, Size size) {
@@ -210,7 +155,11 @@ int ImportCommand::run() {
     const Status status = check_not_an_input(output, std::span(&result.source, 1));
     if (!status.ok()) return report(status.error());
   }
-  auto frame = find_frame(**source, stop);
+  ProgressLine progress(!quiet);
+  FrameChoice choice;
+  choice.number = std::max(settings.frame, 0);
+  if (settings.time >= 0) choice.seconds = settings.time;
+  auto frame = find_frame(**source, choice, stop, progress);
   if (!frame.ok()) return report(frame.error());
   result.frame = std::move(*frame);
   result.request = std::move(*request);

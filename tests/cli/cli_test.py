@@ -14,6 +14,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import raw_video
 import sparing_testing as st
 
 FAST = ("--size", "192x160", "--quiet")
@@ -91,6 +92,16 @@ class Detect(CliTest):
                             2, "--out", "-").stdout for streams in (2, 2)]
         self.assertTrue(runs[0])
         self.assertEqual(*runs)
+
+    def test_hdr_is_told_once(self):
+        for transfer, frames in (("pq", 3), ("sdr", 0)):
+            video = raw_video.matroska(self.dir / "a.mkv", b"Y3\x0b\x0a", 64, 48,
+                                       [b"\0\2" * (64 * 48 * 3 // 2)] * 3, transfer=transfer)
+            run = self.detect(video, "--size", "192x160", "--out", self.out, "--json")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(json.loads(run.stdout)["hdr_frames"], frames)
+            self.assertEqual(run.stderr.count("not tone-mapped"), min(frames, 1))
+            self.assertEqual(self.detect(video, *FAST, "--out", self.out).stderr, "")
 
     def test_no_progress_without_a_terminal(self):
         run = self.detect(st.SAMPLE, "--size", "192x160", "--max-frames", 3, "--out", self.out)
