@@ -164,34 +164,51 @@ class TileDrawer {
   // Makes the lines of source s for row y.
   void sample(int s, int y, int end) {
     const ImportEngine::Source& source = engine_.sources_[s];
-    State& state = states_[s];
     const AxisTaps& taps = engine_.axes(source.chroma).y;
+    const int later = y + ahead_ < end ? y + ahead_ : kNoRow;
+    taps.are_pairs() ? blend(s, taps, y, later) : add_up(s, taps, y, later);
+    prefetch_rest(source, states_[s]);
+  }
+
+  void blend(int s, const AxisTaps& taps, int y, int later) {
+    const auto run_of = [](const TapPair& pair) {
+      return TapRun{pair.first, pair.weight1 > 0 ? 2 : 1};
+    };
+    const TapPair pair = taps.pair(y);
+    const TapRun run = run_of(pair);
+    if (later != kNoRow) {
+      plan_prefetch(states_[s], run, run_of(taps.pair(later)), taps.pitch() < 0);
+    }
+    const int upper = line(s, run.first);
+    const int lower = run.count == 2 ? line(s, run.first + 1) : upper;
+    const ImportEngine::Source& source = engine_.sources_[s];
+    for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
+      job_.upper[c] = lines_[upper][c];
+      job_.lower[c] = lines_[lower][c];
+      job_.weight[c] = static_cast<float>(pair.weight1);
+    }
+  }
+
+  void add_up(int s, const AxisTaps& taps, int y, int later) {
     double weights[kMaxTaps];
+    if (later != kNoRow) {
+      const TapRun next = taps.run(later, weights);
+      plan_prefetch(states_[s], taps.run(y, weights), next, taps.pitch() < 0);
+    }
     const TapRun run = taps.run(y, weights);
-    if (y + ahead_ < end) plan_prefetch(state, run, y + ahead_, taps);
-    if (run.count <= 2) {
-      const int upper = line(s, run.first);
-      const int lower = run.count == 2 ? line(s, run.first + 1) : upper;
+    const ImportEngine::Source& source = engine_.sources_[s];
+    for (int k = 0; k < run.count; ++k) {
+      const int slot = line(s, run.first + k);
       for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
-        job_.upper[c] = lines_[upper][c];
-        job_.lower[c] = lines_[lower][c];
-        job_.weight[c] = run.count == 2 ? static_cast<float>(weights[1]) : 0;
-      }
-    } else {
-      for (int k = 0; k < run.count; ++k) {
-        const int slot = line(s, run.first + k);
-        for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
-          kernels_.accumulate(lines_[slot][c], static_cast<float>(weights[k]), k > 0,
-                              job_.columns, sums_[c]);
-        }
-      }
-      for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
-        job_.upper[c] = sums_[c];
-        job_.lower[c] = sums_[c];
-        job_.weight[c] = 0;
+        kernels_.accumulate(lines_[slot][c], static_cast<float>(weights[k]), k > 0, job_.columns,
+                            sums_[c]);
       }
     }
-    prefetch_rest(source, state);
+    for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
+      job_.upper[c] = sums_[c];
+      job_.lower[c] = sums_[c];
+      job_.weight[c] = 0;
+    }
   }
 
   // The slot that holds the lines of a row of source samples.
@@ -209,9 +226,8 @@ class TileDrawer {
       lines[c] = lines_[slot][source.line + c];
     }
     NextRows next;
-    for (const std::uint8_t*& prefetched : next.rows) {
-      if (state.pending.count == 0) break;
-      prefetched = row_of(source, state.pending.first++);
+    for (int k = 0; k < 2 && state.pending.count > 0; ++k) {
+      next.rows[k] = row_of(source, state.pending.first++);
       --state.pending.count;
     }
     state.sampler(*state.table, row_of(source, row), next, lines);
@@ -220,14 +236,12 @@ class TileDrawer {
     return slot;
   }
 
-  // Rows of a later tensor row that neither `now` nor the last plan had.
-  static void plan_prefetch(State& state, const TapRun& now, int y, const AxisTaps& taps) {
-    double weights[kMaxTaps];
-    const TapRun next = taps.run(y, weights);
+  // What `next`, of a later tensor row, has and neither `now` nor the last plan had.
+  static void plan_prefetch(State& state, const TapRun& now, const TapRun& next, bool backwards) {
     int begin = next.first;
     int end = next.first + next.count;
     for (const TapRun& had : {now, state.fetched}) {
-      if (taps.pitch() > 0) {
+      if (!backwards) {
         begin = std::max(begin, had.first + had.count);
       } else if (had.count > 0) {
         end = std::min(end, had.first);

@@ -19,7 +19,7 @@ double largest_unit(int sample_bytes, SampleMode mode) {
 }
 
 double choose_unit(const AxisTaps& taps, int pixels, double largest_unit) {
-  if (taps.max_count() <= 2) return kPairUnit;
+  if (taps.are_pairs()) return kPairUnit;
   double weights[kMaxTaps];
   double largest = 0;
   for (int k = 0; k < pixels; ++k) {
@@ -54,12 +54,10 @@ int taps_per_window(const ComponentGroup& group) {
 
 bool is_run(const AxisTaps& taps, const ComponentGroup& group, int pixels) {
   if (group.components != 1 || group.step != 1 || group.sample_bytes != 1) return false;
-  if (taps.pitch() != 1 || taps.max_count() > 2) return false;
-  double weights[2];
-  const TapRun first = taps.run(0, weights);
-  const TapRun last = taps.run(pixels - 1, weights);
-  if (first.count != 1 || last.count != 1 || last.first - first.first != pixels - 1) return false;
-  return true;
+  if (taps.pitch() != 1 || !taps.are_pairs()) return false;
+  const TapPair first = taps.pair(0);
+  const TapPair last = taps.pair(pixels - 1);
+  return first.weight1 == 0 && last.weight1 == 0 && last.first - first.first == pixels - 1;
 }
 
 // Bytes from the first to the last that 4 neighbouring columns take.
@@ -92,8 +90,17 @@ class TableFiller {
 
   // Beyond the last column it is repeated, so that whole vectors have something to do.
   void column(int i, Column& column) const {
+    const int k = first_ + std::min(i, table_.columns - 1);
+    if (taps_.are_pairs()) {
+      const TapPair pair = taps_.pair(k);
+      column.first = pair.first;
+      column.count = pair.weight1 > 0 ? 2 : 1;
+      column.weights[1] = static_cast<int>(pair.weight1 * kPairUnit + 0.5);
+      column.weights[0] = static_cast<int>(kPairUnit) - column.weights[1];
+      return;
+    }
     double weights[kMaxTaps];
-    const TapRun run = taps_.run(first_ + std::min(i, table_.columns - 1), weights);
+    const TapRun run = taps_.run(k, weights);
     column.first = run.first;
     column.count = run.count;
     quantize(weights, run.count, plan_.unit, column.weights);
@@ -102,8 +109,7 @@ class TableFiller {
   int byte_of(int sample) const { return sample * plan_.group.step + plan_.group.offset; }
 
   void fill_run() {
-    double weights[2];
-    table_.base[0] = byte_of(taps_.run(first_, weights).first);
+    table_.base[0] = byte_of(taps_.pair(first_).first);
     // Whole vectors of 16 bytes are loaded.
     const int loaded = (table_.row_bytes - table_.base[0]) / kMaxLanes * kMaxLanes;
     table_.safe_end = std::clamp(loaded, 0, table_.padded_columns());
@@ -232,6 +238,12 @@ class TableFiller {
   TapTable& table_;
 };
 
+// A line too many does little harm; the sparser the columns, the less.
+int group_lines(const AxisTaps& taps, const ComponentGroup& group) {
+  const double bytes = std::fabs(taps.pitch()) * group.step * sample_kernels().lanes;
+  return std::clamp(static_cast<int>(std::ceil(bytes / 64)), 1, kMaxLanes);
+}
+
 int window_bytes(const SamplePlan& plan) {
   if (plan.mode == SampleMode::kPair) return 8;
   if (plan.mode != SampleMode::kLane) return 16;
@@ -280,6 +292,7 @@ void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int colu
   table.window = window_bytes(plan);
   table.unit = plan.unit;
   table.backwards = taps.pitch() < 0;
+  table.group_lines = group_lines(taps, plan.group);
   table.row_bytes = row_bytes;
   table.safe_begin = 0;
   table.safe_end = 0;

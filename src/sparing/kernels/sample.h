@@ -43,6 +43,7 @@ struct TapTable {
   int stride = 0;  // kLane: bytes from one window to the next
   double unit = 1;
   bool backwards = false;  // offsets fall
+  int group_lines = 1;     // cache lines that the columns of a vector span
   // Columns [safe_begin, safe_end), both multiples of kMaxLanes, load within row_bytes; the others
   // load what there is.
   int safe_begin = 0;
@@ -85,7 +86,8 @@ std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGro
 void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int columns, int row_bytes,
                TapTable& table);
 
-// Rows that will be sampled next: their bytes are brought into the cache on the way.
+// Rows that will be sampled next: their bytes are brought into the cache on the way. None, one or
+// two.
 struct NextRows {
   const std::uint8_t* rows[2] = {nullptr, nullptr};
 };

@@ -26,33 +26,16 @@ using VF = hn::Vec<DF>;
 
 constexpr int kCacheLine = 64;
 
-// Brings the bytes of the next rows into the cache that lie where this row is sampled.
-class Prefetcher {
- public:
-  Prefetcher(const TapTable& table, const NextRows& next)
-      : next_(next), backwards_(table.backwards), at_(backwards_ ? 1 << 30 : -(1 << 30)) {}
-
-  HWY_INLINE void reach(int begin, int end) {
-    if (next_.rows[0] == nullptr) return;
-    if (backwards_) {
-      at_ = std::min(at_, end);
-      for (; at_ > begin; at_ -= kCacheLine) fetch(at_ - kCacheLine);
-    } else {
-      at_ = std::max(at_, begin);
-      for (; at_ < end; at_ += kCacheLine) fetch(at_);
-    }
+void prefetch(const TapTable& table, const std::uint8_t* row) {
+  const int columns = table.padded_columns();
+  int first = table.base[0];
+  int last = first + columns;
+  if (table.mode != SampleMode::kRun) {
+    last = table.base[table.mode == SampleMode::kBlock ? columns / 4 - 1 : columns - 1];
   }
-
- private:
-  HWY_INLINE void fetch(int offset) const {
-    hwy::Prefetch(next_.rows[0] + offset);
-    if (next_.rows[1] != nullptr) hwy::Prefetch(next_.rows[1] + offset);
-  }
-
-  NextRows next_;
-  bool backwards_;
-  int at_;
-};
+  if (first > last) std::swap(first, last);
+  for (; first <= last; first += kCacheLine) hwy::Prefetch(row + first);
+}
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
@@ -157,33 +140,37 @@ HWY_INLINE VI pair_dot(V16 a, V16 b) {
 #endif
 }
 
+struct Row {
+  const std::uint8_t* data;
+  std::ptrdiff_t size;
+};
+
 // `kBytes` (8 or 16) at `offset`, then zeros. With kTail, zeros also from the row's end on.
 template <int kBytes, bool kTail>
-HWY_INLINE V128 window(const TapTable& table, const std::uint8_t* row, int offset) {
+HWY_INLINE V128 window(Row row, std::ptrdiff_t offset) {
   const D128 d;
   if constexpr (kTail) {
     alignas(16) std::uint8_t bytes[16] = {};
-    const int there = std::min(table.row_bytes - offset, kBytes);
-    if (there > 0) std::memcpy(bytes, row + offset, static_cast<std::size_t>(there));
+    const std::ptrdiff_t there = std::min<std::ptrdiff_t>(row.size - offset, kBytes);
+    if (there > 0) std::memcpy(bytes, row.data + offset, static_cast<std::size_t>(there));
     return hn::Load(d, bytes);
   } else if constexpr (kBytes == 16) {
-    return hn::LoadU(d, row + offset);
+    return hn::LoadU(d, row.data + offset);
   } else {
 #if HWY_ARCH_X86
-    return V128{_mm_loadl_epi64(reinterpret_cast<const __m128i*>(row + offset))};
+    return V128{_mm_loadl_epi64(reinterpret_cast<const __m128i*>(row.data + offset))};
 #else
     const hn::Half<D128> half;
-    return hn::Combine(d, hn::Zero(half), hn::LoadU(half, row + offset));
+    return hn::Combine(d, hn::Zero(half), hn::LoadU(half, row.data + offset));
 #endif
   }
 }
 
 // One window for each block, from offsets that lie `kStride` apart.
 template <int kBytes, bool kTail, int kStride>
-HWY_INLINE V8 windows(const TapTable& table, const std::uint8_t* row, const std::int32_t* base,
-                      int add) {
+HWY_INLINE V8 windows(Row row, const std::int32_t* base, int add) {
   const auto at = [&](int block) {
-    return window<kBytes, kTail>(table, row, base[block * kStride] + add);
+    return window<kBytes, kTail>(row, std::ptrdiff_t{base[block * kStride]} + add);
   };
 #if HWY_MAX_BYTES >= 64
   const hn::Half<D8> half;
@@ -215,43 +202,74 @@ HWY_INLINE V8 moved(V8 index, const ComponentGroup& group, int component) {
   return hn::Add(index, hn::Set(D8(), static_cast<std::uint8_t>(group.delta[component])));
 }
 
+// The line of each component; copied, for nothing that is stored may change them.
+struct Lines {
+  float* at[3];
+};
+
+// A sampler's group() makes the values of kLanes columns, from column i on. They are made once a
+// line and hold what does not change with the column.
+
 // ---- kBlock
 
 template <int kComponents, int kSampleBytes, bool kOneStep>
-struct BlockSampler {
+class BlockSampler {
+ public:
+  static constexpr int kColumnsPerBase = 4;
+
+  explicit HWY_INLINE BlockSampler(const TapTable& table)
+      : group_(table.group),
+        steps_(kOneStep ? 1 : table.steps),
+        stride_(table.indices(1) - table.indices(0)),
+        base_(table.base),
+        indices_(table.indices(0)),
+        weights_(table.weights(0)) {}
+
   template <bool kTail>
-  static HWY_INLINE void group(const TapTable& table, const std::uint8_t* row, int i,
-                               float* const* lines) {
-    const V8 bytes = windows<16, kTail, 1>(table, row, table.base + i / 4, 0);
-    const int steps = kOneStep ? 1 : table.steps;
+  HWY_INLINE void group(Row row, int i, const Lines& lines) const {
+    const V8 bytes = windows<16, kTail, 1>(row, base_ + i / 4, 0);
     VI sums[kComponents];
-    for (int c = 0; c < kComponents; ++c) sums[c] = hn::Zero(DI());
-    for (int step = 0; step < steps; ++step) {
-      const V8 index = load_table(table.indices(step) + 4 * i);
-      const V16 weights = load_weights(table.weights(step) + 4 * i);
+    for (int step = 0; step < steps_; ++step) {
+      const std::ptrdiff_t at = step * stride_ + 4 * i;
+      const V8 index = load_table(indices_ + at);
+      const V16 weights = load_weights(weights_ + at);
       for (int c = 0; c < kComponents; ++c) {
-        const V8 taps = hn::TableLookupBytesOr0(bytes, moved(index, table.group, c));
+        const V8 taps = hn::TableLookupBytesOr0(bytes, moved(index, group_, c));
         const VI sum = pair_dot(samples<kSampleBytes>(taps), weights);
-        sums[c] = kOneStep ? sum : hn::Add(sums[c], sum);
+        sums[c] = step == 0 ? sum : hn::Add(sums[c], sum);
       }
     }
-    for (int c = 0; c < kComponents; ++c) store_line(sums[c], lines[c] + i);
+    for (int c = 0; c < kComponents; ++c) store_line(sums[c], lines.at[c] + i);
   }
-  static constexpr int kColumnsPerBase = 4;
+
+ private:
+  ComponentGroup group_;
+  int steps_;
+  std::ptrdiff_t stride_;
+  const std::int32_t* base_;
+  const std::uint8_t* indices_;
+  const std::uint8_t* weights_;
 };
 
 // ---- kPair: vector k holds the windows of columns k, 4 + k, ...; each gives the 4 bytes of the
 // columns it has, and they are put together.
 
 template <int kComponents, int kSampleBytes>
-struct PairSampler {
+class PairSampler {
+ public:
+  static constexpr int kColumnsPerBase = 1;
+
+  explicit HWY_INLINE PairSampler(const TapTable& table)
+      : group_(table.group),
+        base_(table.base),
+        indices_(table.indices(0)),
+        weights_(table.weights(0)) {}
+
   template <bool kTail>
-  static HWY_INLINE void group(const TapTable& table, const std::uint8_t* row, int i,
-                               float* const* lines) {
+  HWY_INLINE void group(Row row, int i, const Lines& lines) const {
     const DU du;
-    const D8 d8;
-    const V8 index = load_table(table.indices(0) + 4 * i);
-    const V16 weights = load_weights(table.weights(0) + 4 * i);
+    const V8 index = load_table(indices_ + 4 * i);
+    const V16 weights = load_weights(weights_ + 4 * i);
     V8 taps[kComponents];
     for (int k = 0; k < 4; ++k) {
       alignas(16) static constexpr std::uint32_t kOthers[4][4] = {
@@ -259,18 +277,23 @@ struct PairSampler {
           {0x80808080u, 0, 0x80808080u, 0x80808080u},
           {0x80808080u, 0x80808080u, 0, 0x80808080u},
           {0x80808080u, 0x80808080u, 0x80808080u, 0}};
-      const V8 bytes = windows<8, kTail, 4>(table, row, table.base + i + k, 0);
-      const V8 others = hn::BitCast(d8, hn::LoadDup128(du, kOthers[k]));
+      const V8 bytes = windows<8, kTail, 4>(row, base_ + i + k, 0);
+      const V8 others = hn::BitCast(D8(), hn::LoadDup128(du, kOthers[k]));
       for (int c = 0; c < kComponents; ++c) {
-        const V8 own = hn::TableLookupBytesOr0(bytes, hn::Or(moved(index, table.group, c), others));
+        const V8 own = hn::TableLookupBytesOr0(bytes, hn::Or(moved(index, group_, c), others));
         taps[c] = k == 0 ? own : hn::Or(taps[c], own);
       }
     }
     for (int c = 0; c < kComponents; ++c) {
-      store_line(pair_dot(samples<kSampleBytes>(taps[c]), weights), lines[c] + i);
+      store_line(pair_dot(samples<kSampleBytes>(taps[c]), weights), lines.at[c] + i);
     }
   }
-  static constexpr int kColumnsPerBase = 1;
+
+ private:
+  ComponentGroup group_;
+  const std::int32_t* base_;
+  const std::uint8_t* indices_;
+  const std::uint8_t* weights_;
 };
 
 // ---- kLane
@@ -313,28 +336,34 @@ HWY_INLINE void store_sums(VI sums, float* to) {
   hn::Store(hn::BitCast(DF(), sums), DF(), to);
 }
 
-template <int kComponents, int kSampleBytes, int kWindow>
-struct LaneSampler {
+template <int kComponents, int kSampleBytes, int kWindow, bool kOneStep>
+class LaneSampler {
+ public:
+  static constexpr int kColumnsPerBase = 1;
+
+  explicit HWY_INLINE LaneSampler(const TapTable& table)
+      : steps_(kOneStep ? 1 : table.steps),
+        stride_(table.stride),
+        base_(table.base),
+        weights_(table.data),
+        index_(hn::LoadDup128(D8(), table.lane_index)) {}
+
   template <bool kTail>
-  static HWY_INLINE void group(const TapTable& table, const std::uint8_t* row, int i,
-                               float* const* lines) {
-    const V8 index = hn::LoadDup128(D8(), table.lane_index);
-    const std::uint8_t* weights = table.data + std::size_t{16} * i * table.steps;
+  HWY_INLINE void group(Row row, int i, const Lines& lines) const {
+    const std::uint8_t* weights = weights_ + std::ptrdiff_t{16} * i * steps_;
     VI sums[4];
-    for (int k = 0; k < 4; ++k) sums[k] = hn::Zero(DI());
-    for (int step = 0; step < table.steps; ++step) {
+    for (int step = 0; step < steps_; ++step) {
       for (int k = 0; k < 4; ++k) {
-        const V8 bytes =
-            windows<kWindow, kTail, 4>(table, row, table.base + i + k, step * table.stride);
-        const V8 taps = hn::TableLookupBytesOr0(bytes, index);
-        sums[k] =
-            add_sums<kSampleBytes>(sums[k], window_sum<kSampleBytes>(taps, load_weights(weights)));
+        const V8 bytes = windows<kWindow, kTail, 4>(row, base_ + i + k, step * stride_);
+        const V8 taps = hn::TableLookupBytesOr0(bytes, index_);
+        const VI sum = window_sum<kSampleBytes>(taps, load_weights(weights));
+        sums[k] = step == 0 ? sum : add_sums<kSampleBytes>(sums[k], sum);
         weights += 4 * kLanes;
       }
     }
     transpose(sums);
     const auto add = [](VI a, VI b) { return add_sums<kSampleBytes>(a, b); };
-    const auto put = [&](VI sum, int c) { store_sums<kSampleBytes>(sum, lines[c] + i); };
+    const auto put = [&](VI sum, int c) { store_sums<kSampleBytes>(sum, lines.at[c] + i); };
     if constexpr (kComponents == 1) {
       put(add(add(sums[0], sums[1]), add(sums[2], sums[3])), 0);
     } else if constexpr (kComponents == 2) {
@@ -344,35 +373,72 @@ struct LaneSampler {
       for (int c = 0; c < 3; ++c) put(sums[c], c);
     }
   }
-  static constexpr int kColumnsPerBase = 1;
+
+ private:
+  int steps_;
+  int stride_;
+  const std::int32_t* base_;
+  const std::uint8_t* weights_;
+  V8 index_;
 };
 
 // ---- All columns of a line
 
+// Brings the bytes of the next rows into the cache that lie where a group of columns is sampled.
+class Prefetcher {
+ public:
+  Prefetcher(const TapTable& table, int columns_per_base, const NextRows& next)
+      : rows_(next), lines_(table.group_lines), base_(table.base) {
+    // Offsets rise or fall with the column; the group's lowest is its first or its last.
+    lowest_ = table.backwards ? (kLanes - 1) / columns_per_base : 0;
+  }
+
+  template <int kRows>
+  HWY_INLINE void fetch(int group_base) const {
+    const std::ptrdiff_t offset = base_[group_base + lowest_];
+    for (int k = 0; k < kRows; ++k) hwy::Prefetch(rows_.rows[k] + offset);
+    for (int more = 1; more < lines_; ++more) {
+      for (int k = 0; k < kRows; ++k) hwy::Prefetch(rows_.rows[k] + offset + kCacheLine * more);
+    }
+  }
+
+ private:
+  NextRows rows_;
+  int lines_;
+  int lowest_;
+  const std::int32_t* base_;
+};
+
+template <class Sampler, bool kTail, int kNextRows>
+HWY_INLINE void sample_columns(const TapTable& table, Row row, const NextRows& next, int begin,
+                               int end, const Lines& lines) {
+  constexpr int kPer = Sampler::kColumnsPerBase;
+  const Sampler sampler(table);
+  const Prefetcher prefetcher(table, kPer, next);
+  for (int i = begin; i < end; i += kLanes) {
+    prefetcher.template fetch<kNextRows>(i / kPer);
+    sampler.template group<kTail>(row, i, lines);
+  }
+}
+
 template <class Sampler>
 void sample_line(const TapTable& table, const std::uint8_t* row, const NextRows& next,
-                 float* const* lines) {
-  constexpr int kPer = Sampler::kColumnsPerBase;
-  Prefetcher prefetcher(table, next);
+                 float* const* to) {
+  const Row from{row, table.row_bytes};
+  Lines lines = {};
+  for (int c = 0; c < table.group.components; ++c) lines.at[c] = to[c];
   const int columns = table.padded_columns();
-  const auto reach = [&](int i) {
-    const int first = table.base[i / kPer];
-    const int last = table.base[(i + kLanes - 1) / kPer];
-    prefetcher.reach(std::min(first, last), std::max(first, last) + table.window);
-  };
-  int i = 0;
-  for (; i < table.safe_begin; i += kLanes) {
-    reach(i);
-    Sampler::template group<true>(table, row, i, lines);
+  const int begin = table.safe_begin;
+  const int end = table.safe_end;
+  sample_columns<Sampler, true, 0>(table, from, next, 0, begin, lines);
+  if (next.rows[1] != nullptr) {
+    sample_columns<Sampler, false, 2>(table, from, next, begin, end, lines);
+  } else if (next.rows[0] != nullptr) {
+    sample_columns<Sampler, false, 1>(table, from, next, begin, end, lines);
+  } else {
+    sample_columns<Sampler, false, 0>(table, from, next, begin, end, lines);
   }
-  for (; i < table.safe_end; i += kLanes) {
-    reach(i);
-    Sampler::template group<false>(table, row, i, lines);
-  }
-  for (; i < columns; i += kLanes) {
-    reach(i);
-    Sampler::template group<true>(table, row, i, lines);
-  }
+  sample_columns<Sampler, true, 0>(table, from, next, std::max(begin, end), columns, lines);
 }
 
 void sample_run(const TapTable& table, const std::uint8_t* row, const NextRows& next,
@@ -381,8 +447,9 @@ void sample_run(const TapTable& table, const std::uint8_t* row, const NextRows& 
   const DI di;
   const hn::Rebind<std::uint8_t, DF> d8;
   const VF unit = hn::Set(df, static_cast<float>(table.unit));
-  Prefetcher prefetcher(table, next);
-  prefetcher.reach(table.base[0], table.base[0] + table.columns);
+  for (const std::uint8_t* other : next.rows) {
+    if (other != nullptr) prefetch(table, other);
+  }
   const std::uint8_t* from = row + table.base[0];
   const auto convert = [&](const std::uint8_t* bytes, int i) {
     const VF values = hn::ConvertTo(df, hn::PromoteTo(di, hn::LoadU(d8, bytes)));
@@ -405,8 +472,9 @@ SampleLine sampler_of(const TapTable& table) {
     return table.steps == 1 ? &sample_line<BlockSampler<kComponents, kSampleBytes, true>>
                             : &sample_line<BlockSampler<kComponents, kSampleBytes, false>>;
   }
-  return table.window == 8 ? &sample_line<LaneSampler<kComponents, kSampleBytes, 8>>
-                           : &sample_line<LaneSampler<kComponents, kSampleBytes, 16>>;
+  if (table.window == 16) return &sample_line<LaneSampler<kComponents, kSampleBytes, 16, false>>;
+  return table.steps == 1 ? &sample_line<LaneSampler<kComponents, kSampleBytes, 8, true>>
+                          : &sample_line<LaneSampler<kComponents, kSampleBytes, 8, false>>;
 }
 
 SampleLine sampler(const TapTable& table) {
@@ -429,19 +497,6 @@ void accumulate(const float* line, float weight, bool add, int columns, float* a
     const VF value = hn::Load(df, line + i);
     hn::Store(add ? hn::MulAdd(value, w, hn::Load(df, acc + i)) : hn::Mul(value, w), df, acc + i);
   }
-}
-
-void prefetch(const TapTable& table, const std::uint8_t* row) {
-  const int columns = table.padded_columns();
-  int first = table.base[0];
-  int last = first + columns;
-  if (table.mode != SampleMode::kRun) {
-    last = table.base[table.mode == SampleMode::kBlock ? columns / 4 - 1 : columns - 1];
-  }
-  if (first > last) std::swap(first, last);
-  NextRows next;
-  next.rows[0] = row;
-  Prefetcher(table, next).reach(first, last + table.window);
 }
 
 const SampleKernels& kernels() {

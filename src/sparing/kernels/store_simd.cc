@@ -161,6 +161,53 @@ HWY_INLINE void store_pixels(const StoreJob& job, int i, hn::TFromD<typename Typ
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// 3 bytes a pixel: put together in 32 bits, and the fourth byte closed up, first within 16 bytes and
+// then across them. Writes a whole vector.
+template <class Type, int kLines>
+HWY_INLINE void store_byte_pixels(const StoreJob& job, int i, std::uint8_t* to) {
+  const DU du;
+  const hn::Repartition<std::uint8_t, DU> d8;
+  const Pixels<kLines, 3> pixels(job, i);
+  const auto byte = [&](int c) {
+    return hn::And(hn::BitCast(du, hn::NearestInt(pixels.channel[c])), hn::Set(du, 0xFFu));
+  };
+  const auto words =
+      hn::Or(byte(0), hn::Or(hn::ShiftLeft<8>(byte(1)), hn::ShiftLeft<16>(byte(2))));
+  alignas(16) static constexpr std::uint8_t kClosed[16] = {0, 1, 2,  4,  5,  6,  8,  9,
+                                                           10, 12, 13, 14, 3, 7, 11, 15};
+  const auto closed = hn::TableLookupBytes(hn::BitCast(d8, words), hn::LoadDup128(d8, kClosed));
+  alignas(64) static constexpr std::int32_t kWords[16] = {0, 1, 2,  4,  5,  6,  8, 9,
+                                                          10, 12, 13, 14, 3, 7, 11, 15};
+  alignas(32) static constexpr std::int32_t kWords8[8] = {0, 1, 2, 4, 5, 6, 3, 7};
+  if constexpr (kLanes == 4) {
+    hn::StoreU(closed, d8, to);
+  } else {
+    const auto order = hn::SetTableIndices(du, kLanes == 16 ? kWords : kWords8);
+    hn::StoreU(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(du, closed), order)), d8, to);
+  }
+}
+
+template <class Type, int kLines>
+void store_bytes(const StoreJob& given) {
+  const ColorTransform color = *given.color;
+  StoreJob job = given;
+  job.color = &color;
+  auto* out = reinterpret_cast<std::uint8_t*>(job.out[0]);
+  int i = 0;
+  // A vector is a third longer than its pixels, and must not reach beyond the last column.
+  for (; i + kLanes + (kLanes + 2) / 3 <= job.columns; i += kLanes) {
+    store_byte_pixels<Type, kLines>(job, i, out + 3 * i);
+  }
+  for (; i < job.columns; i += kLanes) {
+    HWY_ALIGN std::uint8_t last[4 * kMaxLanes];
+    store_byte_pixels<Type, kLines>(job, i, last);
+    std::memcpy(out + 3 * i, last,
+                static_cast<std::size_t>(3 * std::min(kLanes, job.columns - i)));
+  }
+}
+#endif
+
 template <class Type, int kLines, int kChannels>
 void store_interleaved(const StoreJob& given) {
   using T = hn::TFromD<typename Type::Tag>;
@@ -182,6 +229,13 @@ void store_interleaved(const StoreJob& given) {
 template <class Type, int kLines>
 StoreRow row_of(const StoreJob& job) {
   if (job.channels == 1) return &store_planar<Type, kLines, 1>;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(hn::TFromD<typename Type::Tag>) == 1) {
+    if (job.layout == RowLayout::kInterleaved && job.channels == 3) {
+      return &store_bytes<Type, kLines>;
+    }
+  }
+#endif
   if (job.layout == RowLayout::kInterleaved) {
     return job.channels == 3 ? &store_interleaved<Type, kLines, 3>
                              : &store_interleaved<Type, kLines, 4>;

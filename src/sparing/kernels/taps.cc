@@ -39,27 +39,15 @@ AxisTaps::AxisTaps(const PixelAxis& pixels, const SampleAxis& samples, int repli
 }
 
 TapRun AxisTaps::run(int k, double* weights) const {
-  const double position = coded_position(pixels_, k) * samples_.scale - samples_.offset;
-  TapRun run;
-  switch (filter_) {
-    case Filter::kArea: run = area(position, weights); break;
-    case Filter::kTriangle: run = triangle(position, weights); break;
-    case Filter::kNearest:
-      run = {clamped(std::floor(position + 0.5), samples_), 1};
-      weights[0] = 1;
-      break;
-    default: run = linear(position, weights);
+  if (are_pairs()) {
+    const TapPair taps = pair(k);
+    weights[0] = 1 - taps.weight1;
+    weights[1] = taps.weight1;
+    return {taps.first, taps.weight1 > 0 ? 2 : 1};
   }
+  const TapRun run =
+      filter_ == Filter::kArea ? area(position(k), weights) : triangle(position(k), weights);
   return shift_ == 0 ? run : merge(run, weights);
-}
-
-TapRun AxisTaps::linear(double position, double* weights) const {
-  const double inside = std::clamp(position, static_cast<double>(samples_.first),
-                                   static_cast<double>(samples_.last));
-  const int first = static_cast<int>(inside);
-  weights[0] = 1 - (inside - first);
-  weights[1] = inside - first;
-  return {first, weights[1] > 0 ? 2 : 1};
 }
 
 TapRun AxisTaps::area(double position, double* weights) const {
