@@ -145,8 +145,8 @@ Status bench_import(const BenchOptions& options, Report& report) {
   keep_freed_memory();
   MeasureOptions measure;
   measure.threads = options.import.threads;
-  if (options.quick) measure.max_rounds = 12;
-  if (options.quick) measure.seconds = 2.5;
+  if (options.quick) measure.max_rounds = 30;
+  if (options.quick) measure.seconds = 3;
   MemoryProbe memory;
   Frames frames;
   std::vector<JobResult> results;
@@ -160,9 +160,11 @@ Status bench_import(const BenchOptions& options, Report& report) {
   add_machine(results, report);
   for (const JobResult& result : results) add_figures(result, report);
   if (options.import.plot.empty()) return {};
-  const std::string subtitle = cpu_model() + ", " + import_simd_target() + ", " +
-                               std::to_string(options.import.threads) +
-                               " thread(s), input from cold memory";
+  const std::string subtitle =
+      cpu_model() + ", " + import_simd_target() + ", " +
+      (measure.threads == 1 ? std::string("one thread")
+                            : std::to_string(measure.threads) + " threads") +
+      ", input from cold memory";
   return plot_jobs(results, subtitle, options.import.plot);
 }
 

@@ -45,7 +45,7 @@ inline constexpr std::array<ImportJob, 9> kImportJobs{{
      DataType::kFloat16, Layout::kNchw},
     {"J6", "crop 200x300 of 1080p NV12 to 128x192 NCHW f32", PixelFormat::kNv12, {1920, 1080},
      {128, 192}, DataType::kFloat32, Layout::kNchw, Filter::kBilinear, Part::kCrop},
-    {"J7", "J1 with the area filter", PixelFormat::kNv12, {1920, 1080}, {640, 640},
+    {"J7", "J1 with the area filter, against OpenCV", PixelFormat::kNv12, {1920, 1080}, {640, 640},
      DataType::kFloat32, Layout::kNchw, Filter::kArea, Part::kWhole, "opencv"},
     {"J8", "60 regions of 1080p NV12 onto a 640x640 NCHW f32 canvas", PixelFormat::kNv12,
      {1920, 1080}, {640, 640}, DataType::kFloat32, Layout::kNchw, Filter::kBilinear, Part::kRois},

@@ -14,9 +14,6 @@ namespace sparing::bench {
 namespace {
 
 constexpr int kCallsPerRound = 5;  // after one that is not timed, and finds the peers' traces
-// Different filters, siting and rounding stay below; wrong colours, a wrong place or a forgotten
-// normalisation do not. What is above is not timed.
-constexpr double kPeerMayBeOffBy = 6;
 constexpr double kWeMayBeOffBy = 0.5;
 
 struct OwnedTensor {
@@ -58,27 +55,6 @@ double element(const TensorView& tensor, int c, int y, int x) {
   float value;
   std::memcpy(&value, at, sizeof value);
   return static_cast<double>(value);
-}
-
-// The mean over the cells, in units of the pixels' 0..255.
-double mean_difference(const ImportJob& job, const Shot& shot, const TensorView& a,
-                       const TensorView& b) {
-  const Normalization n = normalization(job);
-  double sum = 0;
-  double count = 0;
-  for (const Cell& cell : shot.cells) {
-    const PixelRect& rect = cell.destination;
-    for (int c = 0; c < 3; ++c) {
-      const double unit = 1 / static_cast<double>(n.scale[static_cast<std::size_t>(c)]);
-      for (int y = rect.y; y < rect.y + rect.height; ++y) {
-        for (int x = rect.x; x < rect.x + rect.width; ++x) {
-          sum += std::abs(element(a, c, y, x) - element(b, c, y, x)) * unit;
-          ++count;
-        }
-      }
-    }
-  }
-  return sum / count;
 }
 
 Status draw_reference(const ImportJob& job, const Shot& shot, const TensorView& tensor) {
@@ -178,6 +154,26 @@ Status run_round(ShotCycle& cycle, const TensorView& tensor, Entry& entry) {
 }
 
 }  // namespace
+
+double mean_difference(const ImportJob& job, const Shot& shot, const TensorView& a,
+                       const TensorView& b) {
+  const Normalization n = normalization(job);
+  double sum = 0;
+  double count = 0;
+  for (const Cell& cell : shot.cells) {
+    const PixelRect& rect = cell.destination;
+    for (int c = 0; c < 3; ++c) {
+      const double unit = 1 / static_cast<double>(n.scale[static_cast<std::size_t>(c)]);
+      for (int y = rect.y; y < rect.y + rect.height; ++y) {
+        for (int x = rect.x; x < rect.x + rect.width; ++x) {
+          sum += std::abs(element(a, c, y, x) - element(b, c, y, x)) * unit;
+          ++count;
+        }
+      }
+    }
+  }
+  return sum / count;
+}
 
 const Entry* JobResult::find(Role role) const {
   for (const Entry& entry : entries) {

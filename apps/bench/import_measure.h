@@ -15,7 +15,7 @@ namespace sparing::bench {
 
 struct MeasureOptions {
   int threads = 1;
-  int max_rounds = 60;
+  int max_rounds = 200;
   double seconds = 15;  // no new round after that, but at least 3 in all
 };
 
@@ -45,6 +45,14 @@ struct JobResult {
   // The peer of least median time among those whose names begin so; null if there is none.
   const Entry* best_peer(std::string_view rivals) const;
 };
+
+// Different filters, siting and rounding stay below; wrong colours, a wrong place or a forgotten
+// normalisation do not. Who is above is not timed.
+inline constexpr double kPeerMayBeOffBy = 6;
+
+// Of all values in the shot's cells, on the scale of 0..255 that pixels have.
+double mean_difference(const ImportJob& job, const Shot& shot, const TensorView& a,
+                       const TensorView& b);
 
 double median(std::vector<double> values);
 // The median of the ratios a/b, round by round.

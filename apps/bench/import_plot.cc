@@ -13,8 +13,9 @@ constexpr double kLeft = 64;
 constexpr double kTop = 84;
 constexpr double kPlotHeight = 360;
 constexpr double kBar = 15;
-constexpr double kGap = 28;  // between groups
-constexpr double kFooter = 84;
+constexpr double kGap = 28;          // between groups
+constexpr double kLeastGroup = 100;  // room for what the job is
+constexpr double kFooter = 128;
 
 // Of the contestants that are drawn, in their order: us, then the peers.
 constexpr const char* kColors[] = {"#0072b2", "#e69f00", "#d55e00", "#009e73",
@@ -136,9 +137,28 @@ int drawn_count(const JobResult& job) {
       [](const Entry& entry) { return entry.runner && is_drawn(*entry.contestant); }));
 }
 
-// Returns where the group ends.
-double draw_group(Svg& svg, const LogAxis& axis, const JobResult& job, double x) {
+double group_width(const JobResult& job) { return std::max(kBar * drawn_count(job), kLeastGroup); }
+
+// What the job is, in short lines below each other.
+void draw_words(Svg& svg, Point at, const std::string& words) {
+  constexpr std::size_t kMaxLine = 18;
+  std::istringstream in(words);
+  std::string line;
+  for (std::string word; in >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kMaxLine) {
+      svg.text(at, "text-anchor=\"middle\" font-size=\"10\" fill=\"#555\"", line);
+      at.y += 12;
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  svg.text(at, "text-anchor=\"middle\" font-size=\"10\" fill=\"#555\"", line);
+}
+
+void draw_group(Svg& svg, const LogAxis& axis, const JobResult& job, double x) {
   const double bottom = kTop + kPlotHeight;
+  const double middle = x + group_width(job) / 2;
+  x = middle - kBar * drawn_count(job) / 2;
   const double begin = x;
   for (const Entry& entry : job.entries) {
     if (!entry.runner || !is_drawn(*entry.contestant)) continue;
@@ -151,7 +171,6 @@ double draw_group(Svg& svg, const LogAxis& axis, const JobResult& job, double x)
   }
   const double limit = axis.y(job.limit_ms);
   svg.line({begin - 4, limit}, {x + 2, limit}, "stroke=\"black\" stroke-width=\"2\"");
-  const double middle = (begin + x) / 2;
   const Entry* us = job.find(Role::kUs);
   const Entry* peer = job.best_peer(job.job->rivals);
   if (us != nullptr && peer != nullptr) {
@@ -160,7 +179,7 @@ double draw_group(Svg& svg, const LogAxis& axis, const JobResult& job, double x)
     svg.text({middle, kTop - 8}, "text-anchor=\"middle\" font-weight=\"bold\"", ratio);
   }
   svg.text({middle, bottom + 18}, "text-anchor=\"middle\" font-weight=\"bold\"", job.job->id);
-  return x;
+  draw_words(svg, {middle, bottom + 32}, job.job->what);
 }
 
 void draw_legend(Svg& svg, double y) {
@@ -180,7 +199,7 @@ void draw_legend(Svg& svg, double y) {
 Status plot_jobs(std::span<const JobResult> jobs, const std::string& subtitle,
                  const std::filesystem::path& file) {
   double width = kLeft + 16;
-  for (const JobResult& job : jobs) width += kGap + kBar * drawn_count(job);
+  for (const JobResult& job : jobs) width += kGap + group_width(job);
   width = std::max(width, 900.0);  // the legend's
   Svg svg;
   svg.text({kLeft, 26}, "font-size=\"18\" font-weight=\"bold\"",
@@ -191,8 +210,11 @@ Status plot_jobs(std::span<const JobResult> jobs, const std::string& subtitle,
   const LogAxis axis(jobs);
   draw_axis(svg, axis, width);
   double x = kLeft + kGap / 2;
-  for (const JobResult& job : jobs) x = draw_group(svg, axis, job, x) + kGap;
-  draw_legend(svg, kTop + kPlotHeight + 50);
+  for (const JobResult& job : jobs) {
+    draw_group(svg, axis, job, x);
+    x += group_width(job) + kGap;
+  }
+  draw_legend(svg, kTop + kPlotHeight + kFooter - 22);
   std::ofstream out(file);
   out << svg.document(width, kTop + kPlotHeight + kFooter);
   out.close();
