@@ -12,6 +12,7 @@ namespace {
 constexpr int kTurnedColumns = 256;  // of a tile of a picture turned by a quarter
 constexpr int kTurnedRows = 16;      // that are turned at once
 constexpr int kNoRow = -1;
+constexpr int kMaxAhead = 2;  // rows of the tensor, in fetching what they will need
 
 bool is_chroma(const PixelFormatInfo& format, int component) {
   return format.model == ColorModel::kYuv && component > 0;
@@ -123,7 +124,8 @@ class TileDrawer {
     job_.columns = columns;
     fill_tables();
     // Short rows are done before memory answers: look further ahead.
-    ahead_ = columns >= 256 ? 1 : 2;
+    ahead_ = columns >= 256 ? 1 : kMaxAhead;
+    first_row_ = first_row;
     for (int y = first_row; y < first_row + rows; ++y) {
       for (int s = 0; s < engine_.source_count_; ++s) sample(s, y, first_row + rows);
       store(y);
@@ -139,6 +141,7 @@ class TileDrawer {
     int last = 0;                    // slot that was used last
     TapRun fetched;                  // rows that were brought into the cache last
     TapRun pending;                  // rows to be brought next
+    TapPair pairs[kMaxAhead];        // of the rows that were looked ahead for, by row
   };
 
   void fill_tables() {
@@ -174,10 +177,14 @@ class TileDrawer {
     const auto run_of = [](const TapPair& pair) {
       return TapRun{pair.first, pair.weight1 > 0 ? 2 : 1};
     };
-    const TapPair pair = taps.pair(y);
+    State& state = states_[s];
+    // Found when the rows were looked ahead for; at first they were not.
+    const TapPair pair = y < first_row_ + ahead_ ? taps.pair(y) : state.pairs[y % kMaxAhead];
     const TapRun run = run_of(pair);
     if (later != kNoRow) {
-      plan_prefetch(states_[s], run, run_of(taps.pair(later)), taps.pitch() < 0);
+      TapPair& next = state.pairs[later % kMaxAhead];
+      next = taps.pair(later);
+      plan_prefetch(state, run, run_of(next), taps.pitch() < 0);
     }
     const int upper = line(s, run.first);
     const int lower = run.count == 2 ? line(s, run.first + 1) : upper;
@@ -341,6 +348,7 @@ class TileDrawer {
   StoreJob job_;
   StoreRow store_;
   int first_column_ = 0;
+  int first_row_ = 0;
   int ahead_ = 1;
   int turned_ = 0;
   State states_[3];
