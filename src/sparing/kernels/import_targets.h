@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <functional>
 
-#include "hwy/highway.h"
 #include "sparing/kernels/import.h"
+#include "sparing/kernels/simd_targets.h"
+// After simd_targets.h, which HWY_TARGETS depends on.
+#include "hwy/highway.h"
 
 namespace sparing::test {
 
