@@ -10,7 +10,7 @@ namespace sparing::bench {
 namespace {
 
 constexpr double kLeft = 64;
-constexpr double kTop = 84;
+constexpr double kTop = 96;
 constexpr double kPlotHeight = 360;
 constexpr double kBar = 15;
 constexpr double kGap = 28;          // between groups

@@ -54,7 +54,7 @@ int run(int argc, char** argv) {
   for (const Benchmark& benchmark : kBenchmarks) {
     CLI::App* command = app.add_subcommand(benchmark.name, benchmark.description);
     command->add_option("--json", json, "write the figures into this file, too");
-    command->add_flag("--quick", options.quick, "a subset, in under 50 s");
+    command->add_flag("--quick", options.quick, "fewer figures or rounds, in under 50 s");
     benchmark.add_options(*command, options);
     command->callback([&chosen, &benchmark] { chosen = &benchmark; });
   }
