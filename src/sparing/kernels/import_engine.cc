@@ -11,8 +11,6 @@ namespace {
 
 constexpr int kTurnedColumns = 256;  // of a tile of a picture turned by a quarter
 constexpr int kTurnedRows = 16;      // that are turned at once
-constexpr int kNoRow = -1;
-constexpr int kMaxAhead = 2;  // rows of the tensor, in fetching what they will need
 
 bool is_chroma(const PixelFormatInfo& format, int component) {
   return format.model == ColorModel::kYuv && component > 0;
@@ -44,7 +42,7 @@ std::optional<ImportEngine> ImportEngine::make(const ImportPlan& plan, const Vid
   if (!engine.add_sources(frame)) return std::nullopt;
   LineScale lines[3];
   for (int s = 0; s < engine.source_count_; ++s) {
-    const Source& source = engine.sources_[s];
+    const SampleSource& source = engine.sources_[s];
     for (int c = 0; c < source.sampling.group.components; ++c) {
       lines[source.line + c] = {source.sampling.unit,
                                 source.sampling.group.sample_bytes == 2 ? 32768.0 : 0.0};
@@ -63,7 +61,7 @@ bool ImportEngine::add_sources(const VideoFrame& frame) {
   max_columns_ = plan_->transposed ? kTurnedColumns : kTileColumns;
   for (int c = 0; c < store_.lines; ++c) {
     const ComponentLayout& layout = format.components[static_cast<std::size_t>(c)];
-    Source* last = source_count_ > 0 ? &sources_[source_count_ - 1] : nullptr;
+    SampleSource* last = source_count_ > 0 ? &sources_[source_count_ - 1] : nullptr;
     const Plane& plane = frame.planes[static_cast<std::size_t>(layout.plane)];
     if (last == nullptr || last->plane.data != plane.data ||
         last->chroma != is_chroma(format, c)) {
@@ -116,152 +114,53 @@ class TileDrawer {
   explicit TileDrawer(const ImportEngine& engine) : engine_(engine) {
     job_ = engine.store_;
     job_.color = &engine.color_;
-    store_ = store_row(job_);
+    job_.blend = blend_;
+    store_ = store_rows(job_);
   }
 
   void draw(int first_column, int columns, int first_row, int rows) {
     first_column_ = first_column;
     job_.columns = columns;
+    const int end = first_row + rows;
+    const int batch = start(first_row, end);
     fill_tables();
-    // Short rows are done before memory answers: look further ahead.
-    ahead_ = columns >= 256 ? 1 : kMaxAhead;
-    first_row_ = first_row;
-    for (int y = first_row; y < first_row + rows; ++y) {
-      for (int s = 0; s < engine_.source_count_; ++s) sample(s, y, first_row + rows);
+    for (int y = first_row; y < end; y += batch) {
+      job_.rows = std::min(batch, end - y);
+      for (int s = 0; s < engine_.source_count_; ++s) {
+        samplers_[s].sample(y, job_.rows, end, blend_);
+      }
       store(y);
     }
-    if (engine_.plan_->transposed) turn(first_row + rows - turned_, turned_);
+    if (engine_.plan_->transposed) turn(end - turned_, turned_);
   }
 
  private:
-  struct State {
-    SampleLine sampler = nullptr;
-    const TapTable* table = nullptr;
-    int rows[2] = {kNoRow, kNoRow};  // whose lines are in slot 0 and 1
-    int last = 0;                    // slot that was used last
-    TapRun fetched;                  // rows that were brought into the cache last
-    TapRun pending;                  // rows to be brought next
-    TapPair pairs[kMaxAhead];        // of the rows that were looked ahead for, by row
-  };
+  // Returns the number of rows that are made at once. What the first of them read is on its way into
+  // the cache while the tables are filled.
+  int start(int first_row, int end) {
+    const bool pairs = engine_.luma_.y.are_pairs() && engine_.chroma_.y.are_pairs();
+    const int batch = engine_.strided_ ? 1 : batch_rows(job_.columns, pairs);
+    for (int s = 0; s < engine_.source_count_; ++s) {
+      const SampleSource& source = engine_.sources_[s];
+      const ImportEngine::Axes& axes = engine_.axes(source.chroma);
+      samplers_[s].start(source, axes.y, batch, pool_, sums_);
+      const ByteRange bytes =
+          byte_range(source.sampling.group, axes.x, first_column_, job_.columns);
+      samplers_[s].prefetch_first(first_row, end, bytes.begin, bytes.end);
+    }
+    return batch;
+  }
 
   void fill_tables() {
     for (int s = 0; s < engine_.source_count_; ++s) {
-      const ImportEngine::Source& source = engine_.sources_[s];
-      State& state = states_[s];
-      state = State();
-      const bool shared = s == 2;  // V has U's taps
+      const SampleSource& source = engine_.sources_[s];
       TapTable& table = tables_[source.chroma ? 1 : 0];
+      const bool shared = s == 2;  // V has U's taps
       if (!shared) {
         fill_taps(source.sampling, engine_.axes(source.chroma).x, first_column_, job_.columns,
                   source.row_bytes, table);
       }
-      state.table = &table;
-      state.sampler = kernels_.sampler(table);
-    }
-  }
-
-  const std::uint8_t* row_of(const ImportEngine::Source& source, int row) const {
-    return source.plane.data + row * source.plane.stride;
-  }
-
-  // Makes the lines of source s for row y.
-  void sample(int s, int y, int end) {
-    const ImportEngine::Source& source = engine_.sources_[s];
-    const AxisTaps& taps = engine_.axes(source.chroma).y;
-    const int later = y + ahead_ < end ? y + ahead_ : kNoRow;
-    taps.are_pairs() ? blend(s, taps, y, later) : add_up(s, taps, y, later);
-    prefetch_rest(source, states_[s]);
-  }
-
-  void blend(int s, const AxisTaps& taps, int y, int later) {
-    const auto run_of = [](const TapPair& pair) {
-      return TapRun{pair.first, pair.weight1 > 0 ? 2 : 1};
-    };
-    State& state = states_[s];
-    // Found when the rows were looked ahead for; at first they were not.
-    const TapPair pair = y < first_row_ + ahead_ ? taps.pair(y) : state.pairs[y % kMaxAhead];
-    const TapRun run = run_of(pair);
-    if (later != kNoRow) {
-      TapPair& next = state.pairs[later % kMaxAhead];
-      next = taps.pair(later);
-      plan_prefetch(state, run, run_of(next), taps.pitch() < 0);
-    }
-    const int upper = line(s, run.first);
-    const int lower = run.count == 2 ? line(s, run.first + 1) : upper;
-    const ImportEngine::Source& source = engine_.sources_[s];
-    for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
-      job_.upper[c] = lines_[upper][c];
-      job_.lower[c] = lines_[lower][c];
-      job_.weight[c] = static_cast<float>(pair.weight1);
-    }
-  }
-
-  void add_up(int s, const AxisTaps& taps, int y, int later) {
-    double weights[kMaxTaps];
-    if (later != kNoRow) {
-      const TapRun next = taps.run(later, weights);
-      plan_prefetch(states_[s], taps.run(y, weights), next, taps.pitch() < 0);
-    }
-    const TapRun run = taps.run(y, weights);
-    const ImportEngine::Source& source = engine_.sources_[s];
-    for (int k = 0; k < run.count; ++k) {
-      const int slot = line(s, run.first + k);
-      for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
-        kernels_.accumulate(lines_[slot][c], static_cast<float>(weights[k]), k > 0, job_.columns,
-                            sums_[c]);
-      }
-    }
-    for (int c = source.line; c < source.line + source.sampling.group.components; ++c) {
-      job_.upper[c] = sums_[c];
-      job_.lower[c] = sums_[c];
-      job_.weight[c] = 0;
-    }
-  }
-
-  // The slot that holds the lines of a row of source samples.
-  int line(int s, int row) {
-    State& state = states_[s];
-    const ImportEngine::Source& source = engine_.sources_[s];
-    for (const int slot : {0, 1}) {
-      if (state.rows[slot] != row) continue;
-      state.last = slot;
-      return slot;
-    }
-    const int slot = 1 - state.last;
-    float* lines[3];
-    for (int c = 0; c < source.sampling.group.components; ++c) {
-      lines[c] = lines_[slot][source.line + c];
-    }
-    NextRows next;
-    for (int k = 0; k < 2 && state.pending.count > 0; ++k) {
-      next.rows[k] = row_of(source, state.pending.first++);
-      --state.pending.count;
-    }
-    state.sampler(*state.table, row_of(source, row), next, lines);
-    state.rows[slot] = row;
-    state.last = slot;
-    return slot;
-  }
-
-  // What `next`, of a later tensor row, has and neither `now` nor the last plan had.
-  static void plan_prefetch(State& state, const TapRun& now, const TapRun& next, bool backwards) {
-    int begin = next.first;
-    int end = next.first + next.count;
-    for (const TapRun& had : {now, state.fetched}) {
-      if (!backwards) {
-        begin = std::max(begin, had.first + had.count);
-      } else if (had.count > 0) {
-        end = std::min(end, had.first);
-      }
-    }
-    state.fetched = next;
-    state.pending = {begin, std::max(0, end - begin)};
-  }
-
-  // What no sampler took along.
-  void prefetch_rest(const ImportEngine::Source& source, State& state) {
-    for (; state.pending.count > 0; ++state.pending.first, --state.pending.count) {
-      kernels_.prefetch(*state.table, row_of(source, state.pending.first));
+      samplers_[s].set_table(table, job_.columns);
     }
   }
 
@@ -273,29 +172,36 @@ class TileDrawer {
                            content.x + column);
   }
 
+  // Rows [y, y + job_.rows).
   void store(int y) {
     if (engine_.plan_->transposed) {
-      if (turned_ == kTurnedRows) turn(y - turned_, kTurnedRows);
-      for (int c = 0; c < job_.channels; ++c) job_.out[c] = turned_row(c, turned_);
-      ++turned_;
-      return store_(job_);
-    }
-    for (int c = 0; c < job_.channels; ++c) {
-      job_.out[c] = engine_.strided_ ? turned_row(c, 0) : element(c, y, first_column_);
-    }
-    store_(job_);
-    if (!engine_.strided_) return;
-    for (int c = 0; c < job_.channels; ++c) {
-      std::byte* to = element(c, y, first_column_);
-      for (int i = 0; i < job_.columns; ++i) {
-        put(turned_row(c, 0) + i * static_cast<int>(sizeof(float)), to);
-        to += engine_.tensor_.stride_x;
+      if (turned_ + job_.rows > kTurnedRows) turn(y - turned_, turned_);
+      store_scratch(turned_);
+      turned_ += job_.rows;
+    } else if (engine_.strided_) {
+      store_scratch(0);
+      for (int c = 0; c < job_.channels; ++c) {
+        std::byte* to = element(c, y, first_column_);
+        for (int i = 0; i < job_.columns; ++i) {
+          put(scratch_row(c, 0) + i * static_cast<int>(sizeof(float)), to);
+          to += engine_.tensor_.stride_x;
+        }
       }
+    } else {
+      for (int c = 0; c < job_.channels; ++c) job_.out[c] = element(c, y, first_column_);
+      job_.row_stride = engine_.tensor_.stride_y;
+      store_(job_);
     }
   }
 
+  void store_scratch(int row) {
+    for (int c = 0; c < job_.channels; ++c) job_.out[c] = scratch_row(c, row);
+    job_.row_stride = kScratchColumns * sizeof(float);
+    store_(job_);
+  }
+
   // A finished row, of channel c, that waits to be turned, or to be stored one by one.
-  std::byte* turned_row(int c, int row) {
+  std::byte* scratch_row(int c, int row) {
     return scratch_ + std::size_t{sizeof(float)} *
                           static_cast<std::size_t>((c * kTurnedRows + row) * kScratchColumns);
   }
@@ -324,7 +230,7 @@ class TileDrawer {
     for (int c = 0; c < job_.channels; ++c) {
       for (int i = 0; i < job_.columns; ++i) {
         std::byte* to = element(c, first_column_ + i, first);
-        const std::byte* from = turned_row(c, 0) + i * kScratchSize;
+        const std::byte* from = scratch_row(c, 0) + i * kScratchSize;
         for (int k = 0; k < rows; ++k) {
           if constexpr (kSize == 0) {
             put(from, to);
@@ -344,17 +250,17 @@ class TileDrawer {
   static_assert(kScratchColumns * kTurnedRows >= kTileColumns);
 
   const ImportEngine& engine_;
-  const SampleKernels& kernels_ = sample_kernels();
   StoreJob job_;
-  StoreRow store_;
+  StoreRows store_;
   int first_column_ = 0;
-  int first_row_ = 0;
-  int ahead_ = 1;
-  int turned_ = 0;
-  State states_[3];
+  int turned_ = 0;  // rows in scratch_ that wait
+  RowSampler samplers_[3];
+  BlendRow blend_[kMaxBatch];
   TapTable tables_[2];
-  alignas(64) float lines_[2][3][kLineFloats];
-  alignas(64) float sums_[3][kLineFloats];
+  alignas(64) float pools_[3][kLinePool];
+  alignas(64) float sum_lines_[3][kLineFloats];
+  float* pool_[3] = {pools_[0], pools_[1], pools_[2]};
+  float* sums_[3] = {sum_lines_[0], sum_lines_[1], sum_lines_[2]};
   alignas(64) std::byte scratch_[4 * kTurnedRows * kScratchColumns * sizeof(float)];
 };
 

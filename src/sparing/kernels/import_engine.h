@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "sparing/kernels/import_plan.h"
-#include "sparing/kernels/sample.h"
+#include "sparing/kernels/row_sampler.h"
 #include "sparing/kernels/store.h"
 #include "sparing/kernels/taps.h"
 
@@ -26,14 +26,6 @@ class ImportEngine {
  private:
   friend class TileDrawer;
 
-  // A component group with its taps.
-  struct Source {
-    bool chroma = false;
-    int line = 0;  // of the first component
-    Plane plane;
-    int row_bytes = 0;
-    SamplePlan sampling;
-  };
   struct Axes {
     AxisTaps x;
     AxisTaps y;
@@ -49,7 +41,7 @@ class ImportEngine {
   int batch_index_;
   Axes luma_;
   Axes chroma_;
-  Source sources_[3];
+  SampleSource sources_[3];
   int source_count_ = 0;
   ColorTransform color_;
   StoreJob store_;        // but for what changes with the row

@@ -10,7 +10,7 @@
 
 #include "sparing/kernels/import.h"
 #include "sparing/kernels/import_test_util.h"
-#include "sparing/kernels/import_targets.h"
+#include "sparing/kernels/import_targets_test_util.h"
 
 namespace sparing {
 namespace {

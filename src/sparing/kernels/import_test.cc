@@ -14,7 +14,7 @@
 #include "sparing/base/thread_pool.h"
 #include "sparing/kernels/element.h"
 #include "sparing/kernels/import_random_jobs.h"
-#include "sparing/kernels/import_targets.h"
+#include "sparing/kernels/import_targets_test_util.h"
 
 namespace sparing {
 namespace {

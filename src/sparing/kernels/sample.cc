@@ -135,7 +135,41 @@ class TableFiller {
     std::memcpy(table_.weights(step) + 4 * i, &pair, sizeof pair);
   }
 
+  // Of pairs, which small pictures have many of for their few pixels.
+  void fill_pair_blocks() {
+    const auto step = static_cast<std::uint32_t>(plan_.group.step);
+    const bool wide = plan_.group.sample_bytes == 2;
+    for (int i = 0; i < table_.padded_columns(); i += 4) {
+      std::uint32_t offset[4];
+      std::uint32_t weight[4];
+      for (int k = 0; k < 4; ++k) {
+        const TapPair pair = taps_.pair(first_ + std::min(i + k, table_.columns - 1));
+        offset[k] = static_cast<std::uint32_t>(byte_of(pair.first));
+        weight[k] = static_cast<std::uint32_t>(pair.weight1 * kPairUnit + 0.5);
+      }
+      const std::uint32_t lowest = std::min(std::min(offset[0], offset[1]),
+                                            std::min(offset[2], offset[3]));
+      const auto last = static_cast<std::uint32_t>(std::max(0, table_.row_bytes - table_.window));
+      const std::uint32_t base = std::min(lowest, last);
+      table_.base[i / 4] = static_cast<std::int32_t>(base);
+      std::uint32_t index[4];
+      std::uint32_t pair[4];
+      for (int k = 0; k < 4; ++k) {
+        const std::uint32_t first = offset[k] - base;
+        // Of a column with one tap only, the second may lie beyond the window.
+        const std::uint32_t second = weight[k] != 0 ? first + step : first;
+        index[k] = first | second << 16 |
+                   (wide ? (first + 1) << 8 | (second + 1) << 24 : 0x80008000u);
+        pair[k] = (static_cast<std::uint32_t>(kPairUnit) - weight[k]) | weight[k] << 16;
+      }
+      std::memcpy(table_.indices(0) + 4 * i, index, sizeof index);
+      std::memcpy(table_.weights(0) + 4 * i, pair, sizeof pair);
+    }
+    table_.safe_end = table_.row_bytes >= table_.window ? table_.padded_columns() : 0;
+  }
+
   void fill_blocks() {
+    if (taps_.are_pairs()) return fill_pair_blocks();
     Column columns[4];
     for (int i = 0; i < table_.padded_columns(); i += 4) {
       int base = table_.row_bytes;
@@ -283,6 +317,18 @@ std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGro
   return plan;
 }
 
+ByteRange byte_range(const ComponentGroup& group, const AxisTaps& taps, int first, int columns) {
+  // A wide filter's other half is near enough.
+  const auto at = [&](int k) {
+    if (taps.are_pairs()) return taps.pair(k).first;
+    double weights[kMaxTaps];
+    return taps.run(k, weights).first;
+  };
+  const int a = at(first);
+  const int b = at(first + columns - 1);
+  return {std::min(a, b) * group.step, (std::max(a, b) + taps.max_count()) * group.step};
+}
+
 void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int columns, int row_bytes,
                TapTable& table) {
   table.mode = plan.mode;
@@ -297,6 +343,9 @@ void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int colu
   table.safe_begin = 0;
   table.safe_end = 0;
   TableFiller(plan, taps, first, table).fill();
+  const ByteRange range = byte_range(plan.group, taps, first, columns);
+  table.first_byte = range.begin;
+  table.byte_count = range.end - range.begin;
 }
 
 }  // namespace sparing::internal

@@ -44,6 +44,8 @@ struct TapTable {
   double unit = 1;
   bool backwards = false;  // offsets fall
   int group_lines = 1;     // cache lines that the columns of a vector span
+  int first_byte = 0;  // of a row that is sampled, and how many from there on
+  int byte_count = 0;
   // Columns [safe_begin, safe_end), both multiples of kMaxLanes, load within row_bytes; the others
   // load what there is.
   int safe_begin = 0;
@@ -82,19 +84,28 @@ struct SamplePlan {
 std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGroup& group,
                                         int pixels);
 
+// The bytes of a row that columns [first, first + columns) look at, or a little more.
+struct ByteRange {
+  int begin = 0;
+  int end = 0;
+};
+ByteRange byte_range(const ComponentGroup& group, const AxisTaps& taps, int first, int columns);
+
 // The table of columns [first, first + columns) of a plane whose rows have `row_bytes` bytes.
 void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int columns, int row_bytes,
                TapTable& table);
 
-// Rows that will be sampled next: their bytes are brought into the cache on the way. None, one or
-// two.
-struct NextRows {
-  const std::uint8_t* rows[2] = {nullptr, nullptr};
+// Rows to sample with one table, each into a line for each component, which is written up to a whole
+// number of vectors. While one is sampled, the bytes of up to two others are brought into the cache
+// (next[i][0] null: of none).
+struct SampleBatch {
+  static constexpr int kMaxRows = 16;
+  int count = 0;
+  const std::uint8_t* rows[kMaxRows];
+  const std::uint8_t* next[kMaxRows][2];
+  float* lines[kMaxRows][3];
 };
-
-// Writes columns of `lines`, one for each component, up to a whole number of vectors.
-using SampleLine = void (*)(const TapTable& table, const std::uint8_t* row, const NextRows& next,
-                            float* const* lines);
+using SampleLines = void (*)(const TapTable& table, const SampleBatch& batch);
 
 // acc[i] = line[i] * weight, or with `add` acc[i] += line[i] * weight, up to a whole vector.
 using AccumulateLine = void (*)(const float* line, float weight, bool add, int columns, float* acc);
@@ -102,10 +113,10 @@ using AccumulateLine = void (*)(const float* line, float weight, bool add, int c
 struct SampleKernels {
   const char* target;
   int lanes;
-  SampleLine (*sampler)(const TapTable& table);
+  SampleLines (*sampler)(const TapTable& table);
   AccumulateLine accumulate;
-  // Brings the bytes of a row into the cache that the table samples.
-  void (*prefetch)(const TapTable& table, const std::uint8_t* row);
+  // Brings bytes into the cache.
+  void (*prefetch)(const std::uint8_t* from, int bytes);
 };
 // Of the best instruction set here.
 const SampleKernels& sample_kernels();

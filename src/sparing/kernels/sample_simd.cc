@@ -26,15 +26,9 @@ using VF = hn::Vec<DF>;
 
 constexpr int kCacheLine = 64;
 
-void prefetch(const TapTable& table, const std::uint8_t* row) {
-  const int columns = table.padded_columns();
-  int first = table.base[0];
-  int last = first + columns;
-  if (table.mode != SampleMode::kRun) {
-    last = table.base[table.mode == SampleMode::kBlock ? columns / 4 - 1 : columns - 1];
-  }
-  if (first > last) std::swap(first, last);
-  for (; first <= last; first += kCacheLine) hwy::Prefetch(row + first);
+void prefetch(const std::uint8_t* from, int bytes) {
+  for (int i = 0; i < bytes; i += kCacheLine) hwy::Prefetch(from + i);
+  if (bytes > 0) hwy::Prefetch(from + bytes - 1);
 }
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
@@ -91,23 +85,25 @@ void pair_sums(const TapTable& table, const std::uint8_t* row, int i, float* con
   }
 }
 
-void sample_plain(const TapTable& table, const std::uint8_t* row, const NextRows&,
-                  float* const* lines) {
-  for (int i = 0; i < table.padded_columns(); ++i) {
-    if (table.mode == SampleMode::kRun) {
-      lines[0][i] = static_cast<float>(sample_at(table, row, table.base[0] + i)) *
-                    static_cast<float>(table.unit);
-    } else if (table.mode != SampleMode::kLane) {
-      pair_sums(table, row, i, lines);
-    } else if (table.group.sample_bytes == 1) {
-      lane_sums<std::int32_t>(table, row, i, lines);
-    } else {
-      lane_sums<float>(table, row, i, lines);
+void sample_plain(const TapTable& table, const SampleBatch& batch) {
+  for (int r = 0; r < batch.count; ++r) {
+    const std::uint8_t* row = batch.rows[r];
+    for (int i = 0; i < table.padded_columns(); ++i) {
+      if (table.mode == SampleMode::kRun) {
+        batch.lines[r][0][i] = static_cast<float>(sample_at(table, row, table.base[0] + i)) *
+                               static_cast<float>(table.unit);
+      } else if (table.mode != SampleMode::kLane) {
+        pair_sums(table, row, i, batch.lines[r]);
+      } else if (table.group.sample_bytes == 1) {
+        lane_sums<std::int32_t>(table, row, i, batch.lines[r]);
+      } else {
+        lane_sums<float>(table, row, i, batch.lines[r]);
+      }
     }
   }
 }
 
-SampleLine sampler(const TapTable&) { return &sample_plain; }
+SampleLines sampler(const TapTable&) { return &sample_plain; }
 
 #else
 
@@ -384,11 +380,11 @@ class LaneSampler {
 
 // ---- All columns of a line
 
-// Brings the bytes of the next rows into the cache that lie where a group of columns is sampled.
+// Brings the bytes of other rows into the cache that lie where a group of columns is sampled.
 class Prefetcher {
  public:
-  Prefetcher(const TapTable& table, int columns_per_base, const NextRows& next)
-      : rows_(next), lines_(table.group_lines), base_(table.base) {
+  Prefetcher(const TapTable& table, int columns_per_base, const std::uint8_t* const* rows)
+      : rows_{rows[0], rows[1]}, lines_(table.group_lines), base_(table.base) {
     // Offsets rise or fall with the column; the group's lowest is its first or its last.
     lowest_ = table.backwards ? (kLanes - 1) / columns_per_base : 0;
   }
@@ -396,89 +392,93 @@ class Prefetcher {
   template <int kRows>
   HWY_INLINE void fetch(int group_base) const {
     const std::ptrdiff_t offset = base_[group_base + lowest_];
-    for (int k = 0; k < kRows; ++k) hwy::Prefetch(rows_.rows[k] + offset);
+    for (int k = 0; k < kRows; ++k) hwy::Prefetch(rows_[k] + offset);
     for (int more = 1; more < lines_; ++more) {
-      for (int k = 0; k < kRows; ++k) hwy::Prefetch(rows_.rows[k] + offset + kCacheLine * more);
+      for (int k = 0; k < kRows; ++k) hwy::Prefetch(rows_[k] + offset + kCacheLine * more);
     }
   }
 
  private:
-  NextRows rows_;
+  const std::uint8_t* rows_[2];
   int lines_;
   int lowest_;
   const std::int32_t* base_;
 };
 
-template <class Sampler, bool kTail, int kNextRows>
-HWY_INLINE void sample_columns(const TapTable& table, Row row, const NextRows& next, int begin,
-                               int end, const Lines& lines) {
-  constexpr int kPer = Sampler::kColumnsPerBase;
-  const Sampler sampler(table);
-  const Prefetcher prefetcher(table, kPer, next);
+template <bool kTail, int kNextRows, class Sampler>
+HWY_INLINE void sample_columns(const Sampler& sampler, const Prefetcher& prefetcher, Row row,
+                               int begin, int end, const Lines& lines) {
   for (int i = begin; i < end; i += kLanes) {
-    prefetcher.template fetch<kNextRows>(i / kPer);
+    prefetcher.fetch<kNextRows>(i / Sampler::kColumnsPerBase);
     sampler.template group<kTail>(row, i, lines);
   }
 }
 
 template <class Sampler>
-void sample_line(const TapTable& table, const std::uint8_t* row, const NextRows& next,
-                 float* const* to) {
-  const Row from{row, table.row_bytes};
-  Lines lines = {};
-  for (int c = 0; c < table.group.components; ++c) lines.at[c] = to[c];
+void sample_lines(const TapTable& table, const SampleBatch& batch) {
+  const Sampler sampler(table);
   const int columns = table.padded_columns();
   const int begin = table.safe_begin;
   const int end = table.safe_end;
-  sample_columns<Sampler, true, 0>(table, from, next, 0, begin, lines);
-  if (next.rows[1] != nullptr) {
-    sample_columns<Sampler, false, 2>(table, from, next, begin, end, lines);
-  } else if (next.rows[0] != nullptr) {
-    sample_columns<Sampler, false, 1>(table, from, next, begin, end, lines);
-  } else {
-    sample_columns<Sampler, false, 0>(table, from, next, begin, end, lines);
+  for (int r = 0; r < batch.count; ++r) {
+    const Row row{batch.rows[r], table.row_bytes};
+    Lines lines = {};
+    for (int c = 0; c < table.group.components; ++c) lines.at[c] = batch.lines[r][c];
+    const std::uint8_t* const* next = batch.next[r];
+    const Prefetcher prefetcher(table, Sampler::kColumnsPerBase, next);
+    sample_columns<true, 0>(sampler, prefetcher, row, 0, begin, lines);
+    if (next[0] == nullptr) {
+      sample_columns<false, 0>(sampler, prefetcher, row, begin, end, lines);
+    } else if (next[1] == nullptr) {
+      sample_columns<false, 1>(sampler, prefetcher, row, begin, end, lines);
+    } else {
+      sample_columns<false, 2>(sampler, prefetcher, row, begin, end, lines);
+    }
+    sample_columns<true, 0>(sampler, prefetcher, row, std::max(begin, end), columns, lines);
   }
-  sample_columns<Sampler, true, 0>(table, from, next, std::max(begin, end), columns, lines);
 }
 
-void sample_run(const TapTable& table, const std::uint8_t* row, const NextRows& next,
-                float* const* lines) {
+// Without scaling, samples are the line.
+void sample_runs(const TapTable& table, const SampleBatch& batch) {
   const DF df;
   const DI di;
   const hn::Rebind<std::uint8_t, DF> d8;
   const VF unit = hn::Set(df, static_cast<float>(table.unit));
-  for (const std::uint8_t* other : next.rows) {
-    if (other != nullptr) prefetch(table, other);
+  for (int r = 0; r < batch.count; ++r) {
+    const std::uint8_t* from = batch.rows[r] + table.base[0];
+    float* const line = batch.lines[r][0];
+    const auto convert = [&](const std::uint8_t* bytes, int i) {
+      const VF values = hn::ConvertTo(df, hn::PromoteTo(di, hn::LoadU(d8, bytes)));
+      hn::Store(hn::Mul(values, unit), df, line + i);
+    };
+    for (const std::uint8_t* other : batch.next[r]) {
+      if (other != nullptr) prefetch(other + table.first_byte, table.byte_count);
+    }
+    int i = 0;
+    for (; i < table.safe_end; i += kLanes) convert(from + i, i);
+    if (i >= table.columns) continue;
+    std::uint8_t rest[2 * kMaxLanes] = {};
+    std::memcpy(rest, from + i, static_cast<std::size_t>(table.columns - i));
+    for (int k = 0; i < table.padded_columns(); i += kLanes, k += kLanes) convert(rest + k, i);
   }
-  const std::uint8_t* from = row + table.base[0];
-  const auto convert = [&](const std::uint8_t* bytes, int i) {
-    const VF values = hn::ConvertTo(df, hn::PromoteTo(di, hn::LoadU(d8, bytes)));
-    hn::Store(hn::Mul(values, unit), df, lines[0] + i);
-  };
-  int i = 0;
-  for (; i < table.safe_end; i += kLanes) convert(from + i, i);
-  if (i >= table.columns) return;
-  std::uint8_t rest[2 * kMaxLanes] = {};
-  std::memcpy(rest, from + i, static_cast<std::size_t>(table.columns - i));
-  for (int k = 0; i < table.padded_columns(); i += kLanes, k += kLanes) convert(rest + k, i);
 }
 
 template <int kComponents, int kSampleBytes>
-SampleLine sampler_of(const TapTable& table) {
+SampleLines sampler_of(const TapTable& table) {
   if constexpr (kComponents <= 2) {
-    if (table.mode == SampleMode::kPair) return &sample_line<PairSampler<kComponents, kSampleBytes>>;
+    if (table.mode == SampleMode::kPair) return &sample_lines<PairSampler<kComponents, kSampleBytes>>;
   }
   if (table.mode == SampleMode::kBlock) {
-    return table.steps == 1 ? &sample_line<BlockSampler<kComponents, kSampleBytes, true>>
-                            : &sample_line<BlockSampler<kComponents, kSampleBytes, false>>;
+    return table.steps == 1 ? &sample_lines<BlockSampler<kComponents, kSampleBytes, true>>
+                            : &sample_lines<BlockSampler<kComponents, kSampleBytes, false>>;
   }
-  if (table.window == 16) return &sample_line<LaneSampler<kComponents, kSampleBytes, 16, false>>;
-  return table.steps == 1 ? &sample_line<LaneSampler<kComponents, kSampleBytes, 8, true>>
-                          : &sample_line<LaneSampler<kComponents, kSampleBytes, 8, false>>;
+  if (table.window == 16) return &sample_lines<LaneSampler<kComponents, kSampleBytes, 16, false>>;
+  return table.steps == 1 ? &sample_lines<LaneSampler<kComponents, kSampleBytes, 8, true>>
+                          : &sample_lines<LaneSampler<kComponents, kSampleBytes, 8, false>>;
 }
 
-SampleLine sampler(const TapTable& table) {
-  if (table.mode == SampleMode::kRun) return &sample_run;
+SampleLines sampler(const TapTable& table) {
+  if (table.mode == SampleMode::kRun) return &sample_runs;
   const bool wide = table.group.sample_bytes == 2;
   switch (table.group.components) {
     case 1: return wide ? sampler_of<1, 2>(table) : sampler_of<1, 1>(table);

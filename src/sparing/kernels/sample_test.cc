@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "sparing/kernels/import_targets.h"
+#include "sparing/kernels/import_targets_test_util.h"
 
 namespace sparing::internal {
 namespace {
@@ -68,8 +68,8 @@ TEST(SampleLine, WeightsSumToTheUnit) {
           const std::vector<std::uint8_t> row(static_cast<std::size_t>(300 * of.step), 201);
           fill_taps(*plan, taps, 0, columns, static_cast<int>(row.size()), *table);
           alignas(64) static float lines[3][kLineFloats];
-          float* to[3] = {lines[0], lines[1], lines[2]};
-          sample_kernels().sampler(*table)(*table, row.data(), {}, to);
+          SampleBatch batch{1, {row.data()}, {}, {{lines[0], lines[1], lines[2]}}};
+          sample_kernels().sampler(*table)(*table, batch);
           for (int c = 0; c < of.components; ++c) {
             for (int i = 0; i < columns; ++i) {
               ASSERT_EQ(lines[c][i], static_cast<float>(201 * plan->unit))

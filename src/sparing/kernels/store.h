@@ -1,4 +1,4 @@
-// From lines of samples to a row of the tensor: the vertical blend of two lines, colour conversion,
+// From lines of samples to rows of the tensor: the vertical blend of two lines, colour conversion,
 // normalisation, clamping, rounding to the tensor's type, and layout.
 #pragma once
 
@@ -24,25 +24,32 @@ enum class RowLayout {
   kInterleaved,  // 3 or 4 channels of a pixel, then the next pixel's
 };
 
+// Line k of a tensor row is upper[k] + (lower[k] - upper[k]) * weight[k]. Whole vectors are read.
+struct BlendRow {
+  const float* upper[3];
+  const float* lower[3];
+  float weight[3];
+};
+
 struct StoreJob {
   int columns = 0;
-  int lines = 0;     // 1 or 3
-  int channels = 0;  // 1, 3 or 4
+  int lines = 0;                       // 1 or 3
+  int channels = 0;                    // 1, 3 or 4
   DataType type = DataType::kFloat32;  // but kInt64
   RowLayout layout = RowLayout::kPlanar;
   const ColorTransform* color = nullptr;
-  // Line k is upper[k] + (lower[k] - upper[k]) * weight[k]; whole vectors are read.
-  const float* upper[3] = {};
-  const float* lower[3] = {};
-  float weight[3] = {};
-  // The first element of each channel; kInterleaved: of the pixel, in channels[0].
+  int rows = 0;
+  const BlendRow* blend = nullptr;  // one a row
+  // The first element of each channel in the first row (kInterleaved: of the pixel, in out[0]), and
+  // the bytes from there to the next row's.
   std::byte* out[4] = {};
+  std::ptrdiff_t row_stride = 0;
 };
 
-// Writes `columns` pixels and nothing else.
-using StoreRow = void (*)(const StoreJob& job);
+// Writes `rows` rows of `columns` pixels and nothing else.
+using StoreRows = void (*)(const StoreJob& job);
 
 // The function for the job's lines, channels, type and layout, on the best instruction set here.
-StoreRow store_row(const StoreJob& job);
+StoreRows store_rows(const StoreJob& job);
 
 }  // namespace sparing::internal

@@ -101,18 +101,17 @@ struct ToFloat16 {
 
 HWY_INLINE VF lerp(VF a, VF b, VF weight) { return hn::MulAdd(hn::Sub(b, a), weight, a); }
 
-// The channels of kLanes columns from column i on.
+// The channels of kLanes columns, from column i on.
 template <int kLines, int kColors>
 struct Pixels {
   VF channel[kColors];
 
-  HWY_INLINE Pixels(const StoreJob& job, int i) {
+  HWY_INLINE Pixels(const ColorTransform& color, const BlendRow& row, int i) {
     const DF df;
-    const ColorTransform& color = *job.color;
     VF line[kLines];
     for (int k = 0; k < kLines; ++k) {
-      line[k] = lerp(hn::Load(df, job.upper[k] + i), hn::Load(df, job.lower[k] + i),
-                     hn::Set(df, job.weight[k]));
+      line[k] = lerp(hn::LoadU(df, row.upper[k] + i), hn::LoadU(df, row.lower[k] + i),
+                     hn::Set(df, row.weight[k]));
     }
     for (int c = 0; c < kColors; ++c) {
       VF value = hn::Set(df, color.bias[c]);
@@ -124,48 +123,97 @@ struct Pixels {
   }
 };
 
+// Calls put(i, to) for groups of kLanes columns, so that all are written: the last group overlaps the
+// one before. Rows shorter than a group call put_part(i = 0, count).
+template <class Put, class PutPart>
+HWY_INLINE void for_groups(int columns, const Put& put, const PutPart& put_part) {
+  if (columns < kLanes) return put_part(columns);
+  int i = 0;
+  for (; i + kLanes <= columns; i += kLanes) put(i);
+  if (i < columns) put(columns - kLanes);
+}
+
+// What is stored cannot change these copies.
+struct Job {
+  int columns;
+  int rows;
+  const BlendRow* blend;
+  std::ptrdiff_t row_stride;
+  ColorTransform color;
+
+  explicit HWY_INLINE Job(const StoreJob& job)
+      : columns(job.columns),
+        rows(job.rows),
+        blend(job.blend),
+        row_stride(job.row_stride),
+        color(*job.color) {}
+};
+
 template <class Type, int kLines, int kChannels>
 void store_planar(const StoreJob& given) {
   using Tag = typename Type::Tag;
   using T = hn::TFromD<Tag>;
   constexpr int kColors = std::min(kChannels, 3);
-  const ColorTransform color = *given.color;  // on the stack: what is stored cannot change it
-  StoreJob job = given;
-  job.color = &color;
-  T* out[kChannels];
-  for (int c = 0; c < kChannels; ++c) out[c] = reinterpret_cast<T*>(job.out[c]);
-  const auto alpha = Type::convert(hn::Set(DF(), color.alpha));
-  int i = 0;
-  for (; i + kLanes <= job.columns; i += kLanes) {
-    const Pixels<kLines, kColors> pixels(job, i);
-    for (int c = 0; c < kColors; ++c) {
-      hn::StoreU(Type::convert(pixels.channel[c]), Tag(), out[c] + i);
+  const Job job(given);
+  const auto alpha = Type::convert(hn::Set(DF(), job.color.alpha));
+  for (int r = 0; r < job.rows; ++r) {
+    const BlendRow row = job.blend[r];
+    T* out[kChannels];
+    for (int c = 0; c < kChannels; ++c) {
+      out[c] = reinterpret_cast<T*>(given.out[c] + r * job.row_stride);
     }
-    if constexpr (kChannels == 4) hn::StoreU(alpha, Tag(), out[3] + i);
-  }
-  if (i >= job.columns) return;
-  const Pixels<kLines, kColors> pixels(job, i);
-  const std::size_t rest = static_cast<std::size_t>(job.columns - i) * sizeof(T);
-  HWY_ALIGN T last[kMaxLanes];
-  for (int c = 0; c < kChannels; ++c) {
-    hn::Store(c < kColors ? Type::convert(pixels.channel[std::min(c, kColors - 1)]) : alpha, Tag(),
-              last);
-    std::memcpy(out[c] + i, last, rest);
+    const auto put = [&](int i) HWY_ATTR {
+      const Pixels<kLines, kColors> pixels(job.color, row, i);
+      for (int c = 0; c < kColors; ++c) {
+        hn::StoreU(Type::convert(pixels.channel[c]), Tag(), out[c] + i);
+      }
+      if constexpr (kChannels == 4) hn::StoreU(alpha, Tag(), out[3] + i);
+    };
+    const auto put_part = [&](int count) HWY_ATTR {
+      const Pixels<kLines, kColors> pixels(job.color, row, 0);
+      HWY_ALIGN T part[kMaxLanes];
+      for (int c = 0; c < kChannels; ++c) {
+        const int color = std::min(c, kColors - 1);
+        hn::Store(c < kColors ? Type::convert(pixels.channel[color]) : alpha, Tag(), part);
+        std::memcpy(out[c], part, static_cast<std::size_t>(count) * sizeof(T));
+      }
+    };
+    for_groups(job.columns, put, put_part);
   }
 }
 
 template <class Type, int kLines, int kChannels>
-HWY_INLINE void store_pixels(const StoreJob& job, int i, hn::TFromD<typename Type::Tag>* to) {
+HWY_INLINE void store_pixels(const Job& job, const BlendRow& row, int i,
+                             hn::TFromD<typename Type::Tag>* to) {
   using Tag = typename Type::Tag;
-  const Pixels<kLines, 3> pixels(job, i);
+  const Pixels<kLines, 3> pixels(job.color, row, i);
   const auto c0 = Type::convert(pixels.channel[0]);
   const auto c1 = Type::convert(pixels.channel[1]);
   const auto c2 = Type::convert(pixels.channel[2]);
   if constexpr (kChannels == 3) {
     hn::StoreInterleaved3(c0, c1, c2, Tag(), to);
   } else {
-    const auto alpha = Type::convert(hn::Set(DF(), job.color->alpha));
+    const auto alpha = Type::convert(hn::Set(DF(), job.color.alpha));
     hn::StoreInterleaved4(c0, c1, c2, alpha, Tag(), to);
+  }
+}
+
+template <class Type, int kLines, int kChannels>
+void store_interleaved(const StoreJob& given) {
+  using T = hn::TFromD<typename Type::Tag>;
+  const Job job(given);
+  for (int r = 0; r < job.rows; ++r) {
+    const BlendRow row = job.blend[r];
+    T* out = reinterpret_cast<T*>(given.out[0] + r * job.row_stride);
+    const auto put = [&](int i) HWY_ATTR {
+      store_pixels<Type, kLines, kChannels>(job, row, i, out + kChannels * i);
+    };
+    const auto put_part = [&](int count) HWY_ATTR {
+      HWY_ALIGN T part[4 * kMaxLanes];
+      store_pixels<Type, kLines, kChannels>(job, row, 0, part);
+      std::memcpy(out, part, static_cast<std::size_t>(kChannels * count) * sizeof(T));
+    };
+    for_groups(job.columns, put, put_part);
   }
 }
 
@@ -173,11 +221,11 @@ HWY_INLINE void store_pixels(const StoreJob& job, int i, hn::TFromD<typename Typ
 // 3 bytes a pixel: put together in 32 bits, and the fourth byte closed up, first within 16 bytes and
 // then across them. Writes a whole vector.
 template <class Type, int kLines>
-HWY_INLINE void store_byte_pixels(const StoreJob& job, int i, std::uint8_t* to) {
+HWY_INLINE void store_byte_pixels(const Job& job, const BlendRow& row, int i, std::uint8_t* to) {
   const DU du;
   const hn::Repartition<std::uint8_t, DU> d8;
-  const Pixels<kLines, 3> pixels(job, i);
-  const auto byte = [&](int c) {
+  const Pixels<kLines, 3> pixels(job.color, row, i);
+  const auto byte = [&](int c) HWY_ATTR {
     return hn::And(hn::BitCast(du, Type::rounded(pixels.channel[c])), hn::Set(du, 0xFFu));
   };
   const auto words =
@@ -198,44 +246,33 @@ HWY_INLINE void store_byte_pixels(const StoreJob& job, int i, std::uint8_t* to) 
 
 template <class Type, int kLines>
 void store_bytes(const StoreJob& given) {
-  const ColorTransform color = *given.color;
-  StoreJob job = given;
-  job.color = &color;
-  auto* out = reinterpret_cast<std::uint8_t*>(job.out[0]);
-  int i = 0;
   // A vector is a third longer than its pixels, and must not reach beyond the last column.
-  for (; i + kLanes + (kLanes + 2) / 3 <= job.columns; i += kLanes) {
-    store_byte_pixels<Type, kLines>(job, i, out + 3 * i);
-  }
-  for (; i < job.columns; i += kLanes) {
-    HWY_ALIGN std::uint8_t last[4 * kMaxLanes];
-    store_byte_pixels<Type, kLines>(job, i, last);
-    std::memcpy(out + 3 * i, last,
-                static_cast<std::size_t>(3 * std::min(kLanes, job.columns - i)));
+  constexpr int kReach = kLanes + (kLanes + 2) / 3;
+  const Job job(given);
+  for (int r = 0; r < job.rows; ++r) {
+    const BlendRow row = job.blend[r];
+    auto* out = reinterpret_cast<std::uint8_t*>(given.out[0] + r * job.row_stride);
+    const auto put_part = [&](int i, std::size_t count) HWY_ATTR {
+      HWY_ALIGN std::uint8_t part[4 * kMaxLanes];
+      store_byte_pixels<Type, kLines>(job, row, i, part);
+      std::memcpy(out + 3 * i, part, 3 * count);
+    };
+    if (job.columns < kLanes) {
+      put_part(0, static_cast<std::size_t>(job.columns));
+      continue;
+    }
+    int i = 0;
+    for (; i + kReach <= job.columns; i += kLanes) {
+      store_byte_pixels<Type, kLines>(job, row, i, out + 3 * i);
+    }
+    for (; i + kLanes <= job.columns; i += kLanes) put_part(i, kLanes);
+    if (i < job.columns) put_part(job.columns - kLanes, kLanes);
   }
 }
 #endif
 
-template <class Type, int kLines, int kChannels>
-void store_interleaved(const StoreJob& given) {
-  using T = hn::TFromD<typename Type::Tag>;
-  const ColorTransform color = *given.color;
-  StoreJob job = given;
-  job.color = &color;
-  T* out = reinterpret_cast<T*>(job.out[0]);
-  int i = 0;
-  for (; i + kLanes <= job.columns; i += kLanes) {
-    store_pixels<Type, kLines, kChannels>(job, i, out + kChannels * i);
-  }
-  if (i >= job.columns) return;
-  HWY_ALIGN T last[4 * kMaxLanes];
-  store_pixels<Type, kLines, kChannels>(job, i, last);
-  std::memcpy(out + kChannels * i, last,
-              static_cast<std::size_t>(kChannels * (job.columns - i)) * sizeof(T));
-}
-
 template <class Type, int kLines>
-StoreRow row_of(const StoreJob& job) {
+StoreRows rows_of(const StoreJob& job) {
   if (job.channels == 1) return &store_planar<Type, kLines, 1>;
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (sizeof(hn::TFromD<typename Type::Tag>) == 1) {
@@ -252,18 +289,18 @@ StoreRow row_of(const StoreJob& job) {
 }
 
 template <class Type>
-StoreRow type_row(const StoreJob& job) {
-  return job.lines == 1 ? row_of<Type, 1>(job) : row_of<Type, 3>(job);
+StoreRows type_rows(const StoreJob& job) {
+  return job.lines == 1 ? rows_of<Type, 1>(job) : rows_of<Type, 3>(job);
 }
 
-StoreRow choose_row(const StoreJob& job) {
+StoreRows choose_rows(const StoreJob& job) {
   switch (job.type) {
-    case DataType::kFloat32: return type_row<ToFloat32>(job);
-    case DataType::kFloat16: return type_row<ToFloat16>(job);
-    case DataType::kBfloat16: return type_row<ToBfloat16>(job);
-    case DataType::kUint8: return type_row<ToByte<std::uint8_t>>(job);
-    case DataType::kInt8: return type_row<ToByte<std::int8_t>>(job);
-    case DataType::kInt32: return type_row<ToInt32>(job);
+    case DataType::kFloat32: return type_rows<ToFloat32>(job);
+    case DataType::kFloat16: return type_rows<ToFloat16>(job);
+    case DataType::kBfloat16: return type_rows<ToBfloat16>(job);
+    case DataType::kUint8: return type_rows<ToByte<std::uint8_t>>(job);
+    case DataType::kInt8: return type_rows<ToByte<std::int8_t>>(job);
+    case DataType::kInt32: return type_rows<ToInt32>(job);
     case DataType::kInt64: break;
   }
   return nullptr;
@@ -276,9 +313,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sparing::internal {
 
-HWY_EXPORT(choose_row);
+HWY_EXPORT(choose_rows);
 
-StoreRow store_row(const StoreJob& job) { return HWY_DYNAMIC_DISPATCH(choose_row)(job); }
+StoreRows store_rows(const StoreJob& job) { return HWY_DYNAMIC_DISPATCH(choose_rows)(job); }
 
 }  // namespace sparing::internal
 #endif  // HWY_ONCE

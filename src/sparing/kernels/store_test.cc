@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sparing/kernels/element.h"
-#include "sparing/kernels/import_targets.h"
+#include "sparing/kernels/import_targets_test_util.h"
 #include "sparing/kernels/sample.h"
 
 namespace sparing::internal {
@@ -59,8 +59,9 @@ void check_type(DataType type, int channels, RowLayout layout) {
     job.type = type;
     job.layout = layout;
     job.color = &color;
-    job.upper[0] = line;
-    job.lower[0] = line;
+    const BlendRow row{{line}, {line}, {0}};
+    job.blend = &row;
+    job.rows = 1;
     const bool planar = layout == RowLayout::kPlanar;
     const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(size) * (planar ? 1 : channels);
     const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(size) * (planar ? columns : 1);
@@ -71,7 +72,7 @@ void check_type(DataType type, int channels, RowLayout layout) {
         store_element(type, static_cast<double>(value), expected.data() + c * next + i * step);
       }
     }
-    store_row(job)(job);
+    store_rows(job)(job);
     ASSERT_EQ(got, expected) << info(type).name << " channels " << channels << " from " << begin;
   }
 }
