@@ -19,12 +19,15 @@ int batch_rows(int columns, bool pairs) {
 
 void RowSampler::start(const SampleSource& source, const AxisTaps& rows, int batch,
                        float* const* pool, float* const* sums) {
-  *this = RowSampler();
   source_ = &source;
   rows_ = &rows;
   batch_rows_ = batch;
   slots_ = 2 * batch;
   backwards_ = rows.pitch() < 0;
+  last_[0] = last_[1] = -1;
+  last_slot_[0] = 0;
+  planned_ = -1;
+  next_count_ = 0;
   for (int c = 0; c < source.sampling.group.components; ++c) {
     pool_[c] = pool[source.line + c];
     sums_[c] = sums[source.line + c];
@@ -106,7 +109,7 @@ void RowSampler::blend_pairs(int y, int count, int end, BlendRow* blend) {
 int RowSampler::line_of(int index) {
   if (index == last_[0]) return last_slot_[0];
   if (index == last_[1]) return last_slot_[1];
-  const int slot = (last_slot_[0] + 1) % slots_;
+  const int slot = (last_slot_[0] + 1) & (slots_ - 1);
   last_[1] = last_[0];
   last_slot_[1] = last_slot_[0];
   last_[0] = index;

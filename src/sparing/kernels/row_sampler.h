@@ -64,7 +64,7 @@ class RowSampler {
   float* pool_[3] = {};
   float* sums_[3] = {};
   int batch_rows_ = 1;
-  int slots_ = 2;
+  int slots_ = 2;  // a power of 2
   int slot_floats_ = 0;
   int columns_ = 0;
   bool backwards_ = false;
