@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sparing/kernels/color.h"
+#include "sparing/kernels/element.h"
 
 namespace sparing::internal {
 namespace {
@@ -114,8 +115,10 @@ std::optional<ColorTransform> make_color_transform(const ImportPlan& plan, Pixel
     color.low[c] = static_cast<float>(std::clamp(low, limits.low, limits.high));
     color.high[c] = static_cast<float>(std::clamp(high, limits.low, limits.high));
   }
-  color.alpha =
-      static_cast<float>(std::clamp(options.alpha / scale + zero, limits.low, limits.high));
+  // Rounded here, from the exact value; as a float it might lie on the other side of a half.
+  double alpha = options.alpha / scale + zero;
+  if (is_integer(tensor.type)) alpha = std::nearbyint(alpha);
+  color.alpha = static_cast<float>(std::clamp(alpha, limits.low, limits.high));
   return color;
 }
 

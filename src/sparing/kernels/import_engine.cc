@@ -83,7 +83,7 @@ bool ImportEngine::add_sources(const VideoFrame& frame) {
     for (int c = 0; c < group.components; ++c) group.delta[c] -= group.offset;
     const Axes& on = axes(sources_[s].chroma);
     if (on.y.max_count() > kMaxTaps) return false;
-    const std::optional<SamplePlan> sampling = plan_sampling(on.x, group, plan_->x.count);
+    const std::optional<SamplePlan> sampling = plan_sampling(on.x, group, plan_->x.count, sources_[s].row_bytes);
     if (!sampling) return false;
     sources_[s].sampling = *sampling;
     max_columns_ = std::min(max_columns_, sampling->max_columns);

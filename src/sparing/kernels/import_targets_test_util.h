@@ -9,7 +9,10 @@
 #include "sparing/kernels/import.h"
 #include "sparing/kernels/simd_targets.h"
 // After simd_targets.h, which HWY_TARGETS depends on.
+#include "sparing/kernels/simd_targets.h"
+// clang-format off: highway.h must come after simd_targets.h
 #include "hwy/highway.h"
+// clang-format on
 
 namespace sparing::test {
 

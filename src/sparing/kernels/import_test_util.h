@@ -4,11 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <random>
 #include <vector>
 
 #include "sparing/base/tensor_view.h"
 #include "sparing/frame/video_frame.h"
+
+namespace sparing {
+
+// As GoogleTest shows a parameter: its name, and no addresses.
+inline void PrintTo(const PixelFormatInfo& row, std::ostream* out) { *out << row.name; }
+
+}  // namespace sparing
 
 namespace sparing::test {
 

@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kPairUnit = 32767;  // the largest weight that a signed 16-bit number holds
 constexpr int kMaxBlockSteps = 4;
+constexpr int kWideColumns = 16;  // of one group of kWide
+constexpr int kMaxWideWindow = 256;
 constexpr std::uint8_t kZero = 0x80;  // as a shuffle's index: a byte of 0
 
 // Products of a column's taps are added up in 32 bits, of samples up to 255, or of 2 bytes within
@@ -18,16 +20,25 @@ double largest_unit(int sample_bytes, SampleMode mode) {
   return mode == SampleMode::kLane ? 1e9 : 65535;
 }
 
+// The greatest unit whose weights fit. Rounding may take a weight up by 1.
+double unit_for(double largest_weight, double largest_unit) {
+  return std::min(std::floor((kPairUnit - 1) / largest_weight), largest_unit);
+}
+
+// Pixels that see less at the edge of the picture have greater weights. They do not count, where there
+// are others: weights of the many would get too coarse.
 double choose_unit(const AxisTaps& taps, int pixels, double largest_unit) {
   if (taps.are_pairs()) return kPairUnit;
   double weights[kMaxTaps];
-  double largest = 0;
+  double whole = 0;
+  double any = 0;
   for (int k = 0; k < pixels; ++k) {
     const TapRun run = taps.run(k, weights);
-    largest = std::max(largest, *std::max_element(weights, weights + run.count));
+    const double largest = *std::max_element(weights, weights + run.count);
+    any = std::max(any, largest);
+    if (taps.is_whole(k)) whole = std::max(whole, largest);
   }
-  // Rounding may take a weight up by 1.
-  return std::min(std::floor((kPairUnit - 1) / largest), largest_unit);
+  return unit_for(whole > 0 ? whole : any, largest_unit);
 }
 
 // Whole weights with the sum `unit`: the rounded sums of the first 1, 2, ... weights, apart.
@@ -60,10 +71,11 @@ bool is_run(const AxisTaps& taps, const ComponentGroup& group, int pixels) {
   return first.weight1 == 0 && last.weight1 == 0 && last.first - first.first == pixels - 1;
 }
 
-// Bytes from the first to the last that 4 neighbouring columns take.
-int block_span(const AxisTaps& taps, const ComponentGroup& group) {
+// Bytes from the first to the last that so many neighbouring columns take.
+int span(const AxisTaps& taps, const ComponentGroup& group, int columns) {
   const int samples =
-      static_cast<int>(std::ceil(3 * std::fabs(taps.pitch()) - 1e-9)) + taps.max_count();
+      static_cast<int>(std::ceil((columns - 1) * std::fabs(taps.pitch()) - 1e-9)) +
+      taps.max_count();
   return (samples - 1) * group.step + max_delta(group) + group.sample_bytes;
 }
 
@@ -75,7 +87,8 @@ class TableFiller {
   void fill() {
     switch (plan_.mode) {
       case SampleMode::kRun: return fill_run();
-      case SampleMode::kBlock: return fill_blocks();
+      case SampleMode::kBlock: return fill_blocks(4);
+      case SampleMode::kWide: return fill_blocks(kWideColumns);
       case SampleMode::kPair: return fill_pairs();
       case SampleMode::kLane: return fill_lanes();
     }
@@ -103,7 +116,20 @@ class TableFiller {
     const TapRun run = taps_.run(k, weights);
     column.first = run.first;
     column.count = run.count;
-    quantize(weights, run.count, plan_.unit, column.weights);
+    const double largest = *std::max_element(weights, weights + run.count);
+    const double unit = std::min(plan_.unit, unit_for(largest, plan_.unit));
+    quantize(weights, run.count, unit, column.weights);
+    set_factor(i, unit);
+  }
+
+  // Columns with a unit of their own are at the begin or at the end.
+  void set_factor(int i, double unit) const {
+    if (i >= table_.columns) return;
+    table_.factor[i] = static_cast<float>(plan_.unit / unit);
+    if (unit == plan_.unit) {
+      table_.whole_begin = std::min(table_.whole_begin, i);
+      table_.whole_end = i + 1;
+    }
   }
 
   int byte_of(int sample) const { return sample * plan_.group.step + plan_.group.offset; }
@@ -136,52 +162,51 @@ class TableFiller {
   }
 
   // Of pairs, which small pictures have many of for their few pixels.
-  void fill_pair_blocks() {
+  void fill_pair_block(int begin, int columns) {
     const auto step = static_cast<std::uint32_t>(plan_.group.step);
-    const bool wide = plan_.group.sample_bytes == 2;
-    for (int i = 0; i < table_.padded_columns(); i += 4) {
-      std::uint32_t offset[4];
-      std::uint32_t weight[4];
-      for (int k = 0; k < 4; ++k) {
-        const TapPair pair = taps_.pair(first_ + std::min(i + k, table_.columns - 1));
-        offset[k] = static_cast<std::uint32_t>(byte_of(pair.first));
-        weight[k] = static_cast<std::uint32_t>(pair.weight1 * kPairUnit + 0.5);
-      }
-      const std::uint32_t lowest = std::min(std::min(offset[0], offset[1]),
-                                            std::min(offset[2], offset[3]));
-      const auto last = static_cast<std::uint32_t>(std::max(0, table_.row_bytes - table_.window));
-      const std::uint32_t base = std::min(lowest, last);
-      table_.base[i / 4] = static_cast<std::int32_t>(base);
-      std::uint32_t index[4];
-      std::uint32_t pair[4];
-      for (int k = 0; k < 4; ++k) {
-        const std::uint32_t first = offset[k] - base;
-        // Of a column with one tap only, the second may lie beyond the window.
-        const std::uint32_t second = weight[k] != 0 ? first + step : first;
-        index[k] = first | second << 16 |
-                   (wide ? (first + 1) << 8 | (second + 1) << 24 : 0x80008000u);
-        pair[k] = (static_cast<std::uint32_t>(kPairUnit) - weight[k]) | weight[k] << 16;
-      }
-      std::memcpy(table_.indices(0) + 4 * i, index, sizeof index);
-      std::memcpy(table_.weights(0) + 4 * i, pair, sizeof pair);
+    const std::uint32_t others = plan_.group.sample_bytes == 2 ? 0x01000100u : 0x80008000u;
+    std::uint32_t offset[kWideColumns];
+    std::uint32_t weight[kWideColumns];
+    auto base = static_cast<std::uint32_t>(std::max(0, table_.row_bytes - table_.window));
+    for (int k = 0; k < columns; ++k) {
+      const TapPair pair = taps_.pair(first_ + std::min(begin + k, table_.columns - 1));
+      offset[k] = static_cast<std::uint32_t>(byte_of(pair.first));
+      weight[k] = static_cast<std::uint32_t>(pair.weight1 * kPairUnit + 0.5);
+      base = std::min(base, offset[k]);
     }
-    table_.safe_end = table_.row_bytes >= table_.window ? table_.padded_columns() : 0;
+    table_.base[begin / columns] = static_cast<std::int32_t>(base);
+    for (int k = 0; k < columns; ++k) {
+      const std::uint32_t first = offset[k] - base;
+      // Of a column with one tap only, the second may lie beyond the window.
+      const std::uint32_t second = weight[k] != 0 ? first + step : first;
+      const std::uint32_t index =
+          plan_.group.sample_bytes == 2
+              ? (first | first << 8 | second << 16 | second << 24) + others
+              : first | second << 16 | others;
+      const std::uint32_t pair =
+          (static_cast<std::uint32_t>(kPairUnit) - weight[k]) | weight[k] << 16;
+      std::memcpy(table_.indices(0) + 4 * (begin + k), &index, sizeof index);
+      std::memcpy(table_.weights(0) + 4 * (begin + k), &pair, sizeof pair);
+    }
   }
 
-  void fill_blocks() {
-    if (taps_.are_pairs()) return fill_pair_blocks();
-    Column columns[4];
-    for (int i = 0; i < table_.padded_columns(); i += 4) {
-      int base = table_.row_bytes;
-      for (int k = 0; k < 4; ++k) {
-        column(i + k, columns[k]);
-        base = std::min(base, byte_of(columns[k].first));
-      }
-      base = std::max(0, std::min(base, table_.row_bytes - table_.window));
-      table_.base[i / 4] = base;
-      for (int k = 0; k < 4; ++k) {
-        for (int step = 0; step < plan_.steps; ++step) put_pair(step, i + k, columns[k], base);
-      }
+  void fill_any_block(int begin, int columns, Column* taps) {
+    int base = table_.row_bytes - table_.window;
+    for (int k = 0; k < columns; ++k) {
+      column(begin + k, taps[k]);
+      base = std::min(base, byte_of(taps[k].first));
+    }
+    base = std::max(0, base);
+    table_.base[begin / columns] = base;
+    for (int k = 0; k < columns; ++k) {
+      for (int step = 0; step < plan_.steps; ++step) put_pair(step, begin + k, taps[k], base);
+    }
+  }
+
+  void fill_blocks(int columns) {
+    Column taps[kWideColumns];
+    for (int i = 0; i < table_.padded_columns(); i += columns) {
+      taps_.are_pairs() ? fill_pair_block(i, columns) : fill_any_block(i, columns, taps);
     }
     table_.safe_end = table_.row_bytes >= table_.window ? table_.padded_columns() : 0;
   }
@@ -278,35 +303,49 @@ int group_lines(const AxisTaps& taps, const ComponentGroup& group) {
   return std::clamp(static_cast<int>(std::ceil(bytes / 64)), 1, kMaxLanes);
 }
 
-int window_bytes(const SamplePlan& plan) {
-  if (plan.mode == SampleMode::kPair) return 8;
-  if (plan.mode != SampleMode::kLane) return 16;
-  const ComponentGroup& group = plan.group;
+int lane_window(const ComponentGroup& group) {
   const int used =
       (taps_per_window(group) - 1) * group.step + max_delta(group) + group.sample_bytes;
   return used <= 8 ? 8 : 16;
 }
 
+// Of kWide, with a margin of a sample for rounding; more than kMaxWideWindow: too much for it.
+int wide_window(const AxisTaps& taps, const ComponentGroup& group) {
+  const int bytes = span(taps, group, kWideColumns) + group.step;
+  int window = 64;
+  while (window < bytes) window *= 2;
+  return window;
+}
+
 }  // namespace
 
 std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGroup& group,
-                                        int pixels) {
+                                        int pixels, int row_bytes) {
   if (taps.max_count() > kMaxTaps) return std::nullopt;
   SamplePlan plan;
   plan.group = group;
   plan.max_columns = kTileColumns;
   const int pairs = (taps.max_count() + 1) / 2;
+  const int wide = wide_window(taps, group);
   if (is_run(taps, group, pixels)) {
     plan.mode = SampleMode::kRun;
-  } else if (block_span(taps, group) <= 16 && pairs <= kMaxBlockSteps) {
+  } else if (sample_kernels().wide_shuffles && pairs <= kMaxBlockSteps && wide <= kMaxWideWindow &&
+             wide <= row_bytes) {
+    plan.mode = SampleMode::kWide;
+    plan.steps = pairs;
+    plan.window = wide;
+  } else if (span(taps, group, 4) <= 16 && pairs <= kMaxBlockSteps) {
     plan.mode = SampleMode::kBlock;
     plan.steps = pairs;
+    plan.window = 16;
   } else if (pairs == 1 && group.components <= 2 &&
              group.step + max_delta(group) + group.sample_bytes <= 8) {
     plan.mode = SampleMode::kPair;
     plan.steps = 1;
+    plan.window = 8;
   } else {
     plan.mode = SampleMode::kLane;
+    plan.window = lane_window(group);
     const int per_window = taps_per_window(group);
     plan.steps = (taps.max_count() + per_window - 1) / per_window;
     const int fitting = static_cast<int>(TapTable::kDataBytes) / (16 * plan.steps);
@@ -335,11 +374,13 @@ void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int colu
   table.group = plan.group;
   table.columns = columns;
   table.steps = plan.steps;
-  table.window = window_bytes(plan);
+  table.window = plan.window;
   table.unit = plan.unit;
   table.backwards = taps.pitch() < 0;
   table.group_lines = group_lines(taps, plan.group);
   table.row_bytes = row_bytes;
+  table.whole_begin = taps.are_pairs() ? 0 : columns;
+  table.whole_end = columns;
   table.safe_begin = 0;
   table.safe_end = 0;
   TableFiller(plan, taps, first, table).fill();

@@ -29,19 +29,27 @@ struct ComponentGroup {
 enum class SampleMode {
   kRun,    // sample i is tap i: no scaling
   kBlock,  // 4 columns' taps lie within 16 bytes: one load and a shuffle for them
+  // 16 columns' taps lie within 256 bytes: loads of 64 bytes and a shuffle across them. Only where
+  // SampleKernels::wide_shuffles
+  kWide,
   kPair,   // 2 taps, anywhere: a load of 8 bytes a column
   kLane,   // any number of taps, or 3 components: loads a column, into a quarter of a vector
 };
 
-// The taps of one tile's columns. Weights are whole numbers that sum to `unit` in each column.
+// The taps of one tile's columns. Weights are whole numbers that sum to `unit` in each column
+// (but see `factor`).
 struct TapTable {
   SampleMode mode = SampleMode::kRun;
   ComponentGroup group;
   int columns = 0;
-  int steps = 0;   // kBlock: pairs of taps; kLane: windows a column
-  int window = 0;  // bytes of a load: 8 or 16
+  int steps = 0;   // kBlock, kWide: pairs of taps; kLane: windows a column
+  int window = 0;  // bytes of a load: 8 or 16; of kWide's loads together: 64, 128 or 256
   int stride = 0;  // kLane: bytes from one window to the next
   double unit = 1;
+  // Columns before the first and from the second on, at the edge of the picture, have fewer taps and
+  // sums of their own: `factor` brings them to `unit`.
+  int whole_begin = 0;
+  int whole_end = 0;
   bool backwards = false;  // offsets fall
   int group_lines = 1;     // cache lines that the columns of a vector span
   int first_byte = 0;  // of a row that is sampled, and how many from there on
@@ -51,11 +59,13 @@ struct TapTable {
   int safe_begin = 0;
   int safe_end = 0;
   int row_bytes = 0;
-  // Offset of the window of each column, of every 4 columns (kBlock), or of the first (kRun).
+  // Offset of the window of each column, of every 4 columns (kBlock) or 16 (kWide), or of the first
+  // (kRun).
   alignas(64) std::int32_t base[kLineFloats];
+  float factor[kLineFloats];
   // kLane: where the bytes of a window's taps go.
   alignas(64) std::uint8_t lane_index[16];
-  // kBlock: `steps` rows of an index and of a weight pair a column; kPair: one row of each.
+  // kBlock, kWide: `steps` rows of an index and of a weight pair a column; kPair: one row of each.
   // kLane: 8 weights for each window. data_at() and sample.cc know the order.
   static constexpr std::size_t kDataBytes = 36864;
   alignas(64) std::uint8_t data[kDataBytes];
@@ -77,12 +87,13 @@ struct SamplePlan {
   SampleMode mode = SampleMode::kRun;
   int max_columns = 0;  // of a tile
   int steps = 0;
+  int window = 0;
   double unit = 1;
 };
 
 // nullopt: a pixel covers too many samples; the reference does such jobs.
 std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGroup& group,
-                                        int pixels);
+                                        int pixels, int row_bytes);
 
 // The bytes of a row that columns [first, first + columns) look at, or a little more.
 struct ByteRange {
@@ -113,6 +124,7 @@ using AccumulateLine = void (*)(const float* line, float weight, bool add, int c
 struct SampleKernels {
   const char* target;
   int lanes;
+  bool wide_shuffles;
   SampleLines (*sampler)(const TapTable& table);
   AccumulateLine accumulate;
   // Brings bytes into the cache.

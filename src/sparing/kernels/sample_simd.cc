@@ -24,11 +24,28 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::CappedTag<float, kMaxLanes>;
 using VF = hn::Vec<DF>;
 
+#undef SPARING_WIDE_SHUFFLES
+// Whether bytes can be shuffled across 64 (AVX-512 VBMI).
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL
+#define SPARING_WIDE_SHUFFLES 1
+#else
+#define SPARING_WIDE_SHUFFLES 0
+#endif
+
 constexpr int kCacheLine = 64;
 
 void prefetch(const std::uint8_t* from, int bytes) {
   for (int i = 0; i < bytes; i += kCacheLine) hwy::Prefetch(from + i);
   if (bytes > 0) hwy::Prefetch(from + bytes - 1);
+}
+
+void scale_edges(const TapTable& table, float* const* lines) {
+  for (int c = 0; c < table.group.components; ++c) {
+    for (int i = 0; i < table.whole_begin; ++i) lines[c][i] *= table.factor[i];
+    for (int i = std::max(table.whole_begin, table.whole_end); i < table.columns; ++i) {
+      lines[c][i] *= table.factor[i];
+    }
+  }
 }
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
@@ -100,6 +117,7 @@ void sample_plain(const TapTable& table, const SampleBatch& batch) {
         lane_sums<float>(table, row, i, batch.lines[r]);
       }
     }
+    scale_edges(table, batch.lines[r]);
   }
 }
 
@@ -225,20 +243,23 @@ class BlockSampler {
   HWY_INLINE void group(Row row, int i, const Lines& lines) const {
     const V8 bytes = windows<16, kTail, 1>(row, base_ + i / 4, 0);
     VI sums[kComponents];
-    for (int step = 0; step < steps_; ++step) {
-      const std::ptrdiff_t at = step * stride_ + 4 * i;
-      const V8 index = load_table(indices_ + at);
-      const V16 weights = load_weights(weights_ + at);
+    for (int c = 0; c < kComponents; ++c) sums[c] = step_sum(bytes, i, c, 0);
+    for (int step = 1; step < steps_; ++step) {
       for (int c = 0; c < kComponents; ++c) {
-        const V8 taps = hn::TableLookupBytesOr0(bytes, moved(index, group_, c));
-        const VI sum = pair_dot(samples<kSampleBytes>(taps), weights);
-        sums[c] = step == 0 ? sum : hn::Add(sums[c], sum);
+        sums[c] = hn::Add(sums[c], step_sum(bytes, i, c, step));
       }
     }
     for (int c = 0; c < kComponents; ++c) store_line(sums[c], lines.at[c] + i);
   }
 
  private:
+  HWY_INLINE VI step_sum(V8 bytes, int i, int component, int step) const {
+    const std::ptrdiff_t at = step * stride_ + 4 * i;
+    const V8 index = moved(load_table(indices_ + at), group_, component);
+    const V8 taps = hn::TableLookupBytesOr0(bytes, index);
+    return pair_dot(samples<kSampleBytes>(taps), load_weights(weights_ + at));
+  }
+
   ComponentGroup group_;
   int steps_;
   std::ptrdiff_t stride_;
@@ -246,6 +267,71 @@ class BlockSampler {
   const std::uint8_t* indices_;
   const std::uint8_t* weights_;
 };
+
+// ---- kWide
+
+#if SPARING_WIDE_SHUFFLES
+
+// Bytes `index` of the window, and zero for every second one when samples are single bytes.
+template <int kWindow, int kSampleBytes>
+HWY_INLINE V8 wide_shuffle(const std::uint8_t* window, V8 index) {
+  const __mmask64 wanted = kSampleBytes == 1 ? 0x5555555555555555ull : ~0ull;
+  const auto load = [&](int at) HWY_ATTR { return _mm512_loadu_si512(window + at); };
+  if constexpr (kWindow == 64) {
+    return V8{_mm512_maskz_permutexvar_epi8(wanted, index.raw, load(0))};
+  } else {
+    const __m512i low = _mm512_maskz_permutex2var_epi8(wanted, load(0), index.raw, load(64));
+    if constexpr (kWindow == 128) return V8{low};
+    const __mmask64 upper = _mm512_movepi8_mask(index.raw) & wanted;
+    const __m512i high = _mm512_permutex2var_epi8(load(128), index.raw, load(192));
+    return V8{_mm512_mask_mov_epi8(low, upper, high)};
+  }
+}
+
+template <int kComponents, int kSampleBytes, int kWindow, bool kOneStep>
+class WideSampler {
+ public:
+  static constexpr int kColumnsPerBase = 16;
+
+  explicit HWY_INLINE WideSampler(const TapTable& table)
+      : group_(table.group),
+        steps_(kOneStep ? 1 : table.steps),
+        stride_(table.indices(1) - table.indices(0)),
+        base_(table.base),
+        indices_(table.indices(0)),
+        weights_(table.weights(0)) {}
+
+  // Windows are always within the row.
+  template <bool>
+  HWY_INLINE void group(Row row, int i, const Lines& lines) const {
+    const std::uint8_t* window = row.data + base_[i / 16];
+    VI sums[kComponents];
+    for (int c = 0; c < kComponents; ++c) sums[c] = step_sum(window, i, c, 0);
+    for (int step = 1; step < steps_; ++step) {
+      for (int c = 0; c < kComponents; ++c) {
+        sums[c] = hn::Add(sums[c], step_sum(window, i, c, step));
+      }
+    }
+    for (int c = 0; c < kComponents; ++c) store_line(sums[c], lines.at[c] + i);
+  }
+
+ private:
+  HWY_INLINE VI step_sum(const std::uint8_t* window, int i, int component, int step) const {
+    const std::ptrdiff_t at = step * stride_ + 4 * i;
+    const V8 index = moved(load_table(indices_ + at), group_, component);
+    const V8 taps = wide_shuffle<kWindow, kSampleBytes>(window, index);
+    return pair_dot(samples<kSampleBytes>(taps), load_weights(weights_ + at));
+  }
+
+  ComponentGroup group_;
+  int steps_;
+  std::ptrdiff_t stride_;
+  const std::int32_t* base_;
+  const std::uint8_t* indices_;
+  const std::uint8_t* weights_;
+};
+
+#endif
 
 // ---- kPair: vector k holds the windows of columns k, 4 + k, ...; each gives the 4 bytes of the
 // columns it has, and they are put together.
@@ -348,13 +434,10 @@ class LaneSampler {
   HWY_INLINE void group(Row row, int i, const Lines& lines) const {
     const std::uint8_t* weights = weights_ + std::ptrdiff_t{16} * i * steps_;
     VI sums[4];
-    for (int step = 0; step < steps_; ++step) {
+    for (int k = 0; k < 4; ++k) sums[k] = step_sum<kTail>(row, i, weights, 0, k);
+    for (int step = 1; step < steps_; ++step) {
       for (int k = 0; k < 4; ++k) {
-        const V8 bytes = windows<kWindow, kTail, 4>(row, base_ + i + k, step * stride_);
-        const V8 taps = hn::TableLookupBytesOr0(bytes, index_);
-        const VI sum = window_sum<kSampleBytes>(taps, load_weights(weights));
-        sums[k] = step == 0 ? sum : add_sums<kSampleBytes>(sums[k], sum);
-        weights += 4 * kLanes;
+        sums[k] = add_sums<kSampleBytes>(sums[k], step_sum<kTail>(row, i, weights, step, k));
       }
     }
     transpose(sums);
@@ -371,6 +454,13 @@ class LaneSampler {
   }
 
  private:
+  template <bool kTail>
+  HWY_INLINE VI step_sum(Row row, int i, const std::uint8_t* weights, int step, int k) const {
+    const V8 bytes = windows<kWindow, kTail, 4>(row, base_ + i + k, step * stride_);
+    const V8 taps = hn::TableLookupBytesOr0(bytes, index_);
+    return window_sum<kSampleBytes>(taps, load_weights(weights + 4 * kLanes * (4 * step + k)));
+  }
+
   int steps_;
   int stride_;
   const std::int32_t* base_;
@@ -435,6 +525,7 @@ void sample_lines(const TapTable& table, const SampleBatch& batch) {
       sample_columns<false, 2>(sampler, prefetcher, row, begin, end, lines);
     }
     sample_columns<true, 0>(sampler, prefetcher, row, std::max(begin, end), columns, lines);
+    scale_edges(table, batch.lines[r]);
   }
 }
 
@@ -463,8 +554,23 @@ void sample_runs(const TapTable& table, const SampleBatch& batch) {
   }
 }
 
+#if SPARING_WIDE_SHUFFLES
+template <int kComponents, int kSampleBytes, int kWindow>
+SampleLines wide_sampler(const TapTable& table) {
+  return table.steps == 1 ? &sample_lines<WideSampler<kComponents, kSampleBytes, kWindow, true>>
+                          : &sample_lines<WideSampler<kComponents, kSampleBytes, kWindow, false>>;
+}
+#endif
+
 template <int kComponents, int kSampleBytes>
 SampleLines sampler_of(const TapTable& table) {
+#if SPARING_WIDE_SHUFFLES
+  if (table.mode == SampleMode::kWide) {
+    if (table.window == 64) return wide_sampler<kComponents, kSampleBytes, 64>(table);
+    if (table.window == 128) return wide_sampler<kComponents, kSampleBytes, 128>(table);
+    return wide_sampler<kComponents, kSampleBytes, 256>(table);
+  }
+#endif
   if constexpr (kComponents <= 2) {
     if (table.mode == SampleMode::kPair) return &sample_lines<PairSampler<kComponents, kSampleBytes>>;
   }
@@ -500,8 +606,8 @@ void accumulate(const float* line, float weight, bool add, int columns, float* a
 }
 
 const SampleKernels& kernels() {
-  static const SampleKernels kKernels{hwy::TargetName(HWY_TARGET), kLanes, &sampler, &accumulate,
-                                      &prefetch};
+  static const SampleKernels kKernels{hwy::TargetName(HWY_TARGET), kLanes, SPARING_WIDE_SHUFFLES != 0,
+                                      &sampler, &accumulate, &prefetch};
   return kKernels;
 }
 

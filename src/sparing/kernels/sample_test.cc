@@ -29,28 +29,36 @@ ComponentGroup group(int components, int step, int sample_bytes = 1) {
 }
 
 SampleMode mode_of(double scale, Filter filter, const ComponentGroup& of) {
-  const auto plan = plan_sampling(axis(scale, filter), of, static_cast<int>(kWidth / scale));
+  const auto plan = plan_sampling(axis(scale, filter), of, static_cast<int>(kWidth / scale), kWidth * of.step);
   EXPECT_TRUE(plan.has_value());
   return plan->mode;
 }
 
 // Each job takes the cheapest way that can do it.
 TEST(PlanSampling, Modes) {
-  const ComponentGroup luma = group(1, 1);
-  const ComponentGroup chroma = group(2, 2);
-  const ComponentGroup rgba = group(3, 4);
-  EXPECT_EQ(mode_of(1, Filter::kBilinear, luma), SampleMode::kRun);
-  EXPECT_EQ(mode_of(0.5, Filter::kBilinear, luma), SampleMode::kBlock);
-  EXPECT_EQ(mode_of(3, Filter::kBilinear, luma), SampleMode::kBlock);
-  EXPECT_EQ(mode_of(3, Filter::kArea, luma), SampleMode::kBlock);
-  EXPECT_EQ(mode_of(8, Filter::kBilinear, luma), SampleMode::kPair);
-  EXPECT_EQ(mode_of(8, Filter::kArea, luma), SampleMode::kLane);
-  EXPECT_EQ(mode_of(1.5, Filter::kBilinear, chroma), SampleMode::kBlock);
-  EXPECT_EQ(mode_of(3, Filter::kBilinear, chroma), SampleMode::kPair);
-  EXPECT_EQ(mode_of(1, Filter::kBilinear, rgba), SampleMode::kLane);
-  EXPECT_EQ(mode_of(0.5, Filter::kBilinear, rgba), SampleMode::kBlock);
-  EXPECT_EQ(mode_of(3, Filter::kBilinear, group(1, 2, 2)), SampleMode::kPair);
-  EXPECT_FALSE(plan_sampling(axis(600, Filter::kArea, 16384), luma, 27).has_value());
+  test::for_each_target([] {
+    const ComponentGroup luma = group(1, 1);
+    const ComponentGroup chroma = group(2, 2);
+    const ComponentGroup rgba = group(3, 4);
+    const bool wide = sample_kernels().wide_shuffles;
+    const SampleMode near = wide ? SampleMode::kWide : SampleMode::kBlock;
+    const SampleMode far = wide ? SampleMode::kWide : SampleMode::kPair;
+    EXPECT_EQ(mode_of(1, Filter::kBilinear, luma), SampleMode::kRun);
+    EXPECT_EQ(mode_of(0.5, Filter::kBilinear, luma), near);
+    EXPECT_EQ(mode_of(3, Filter::kBilinear, luma), near);
+    EXPECT_EQ(mode_of(3, Filter::kArea, luma), near);
+    EXPECT_EQ(mode_of(8, Filter::kBilinear, luma), far);
+    EXPECT_EQ(mode_of(20, Filter::kBilinear, luma), SampleMode::kPair);
+    EXPECT_EQ(mode_of(20, Filter::kArea, luma), SampleMode::kLane);
+    EXPECT_EQ(mode_of(1.5, Filter::kBilinear, chroma), near);
+    EXPECT_EQ(mode_of(3, Filter::kBilinear, chroma), far);
+    EXPECT_EQ(mode_of(1, Filter::kBilinear, rgba), wide ? SampleMode::kWide : SampleMode::kLane);
+    EXPECT_EQ(mode_of(0.5, Filter::kBilinear, rgba), near);
+    EXPECT_EQ(mode_of(6, Filter::kBilinear, rgba), SampleMode::kLane);
+    EXPECT_EQ(mode_of(3, Filter::kBilinear, group(1, 2, 2)), far);
+    EXPECT_FALSE(
+        plan_sampling(axis(600, Filter::kArea, 16384), luma, 27, 16384).has_value());
+  });
 }
 
 // A plane of one value gives that value times the unit in every column, whatever the weights.
@@ -62,7 +70,7 @@ TEST(SampleLine, WeightsSumToTheUnit) {
         for (const ComponentGroup& of : {group(1, 1), group(2, 2), group(3, 4), group(3, 3)}) {
           const AxisTaps taps = axis(scale, filter, 300);
           const int pixels = static_cast<int>(300 / scale);
-          const auto plan = plan_sampling(taps, of, pixels);
+          const auto plan = plan_sampling(taps, of, pixels, 300 * of.step);
           ASSERT_TRUE(plan.has_value());
           const int columns = std::min(pixels, plan->max_columns);
           const std::vector<std::uint8_t> row(static_cast<std::size_t>(300 * of.step), 201);
@@ -72,7 +80,7 @@ TEST(SampleLine, WeightsSumToTheUnit) {
           sample_kernels().sampler(*table)(*table, batch);
           for (int c = 0; c < of.components; ++c) {
             for (int i = 0; i < columns; ++i) {
-              ASSERT_EQ(lines[c][i], static_cast<float>(201 * plan->unit))
+              ASSERT_FLOAT_EQ(lines[c][i], static_cast<float>(201 * plan->unit))
                   << scale << " " << static_cast<int>(filter) << " step " << of.step << " at " << i;
             }
           }

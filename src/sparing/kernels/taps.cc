@@ -50,6 +50,13 @@ TapRun AxisTaps::run(int k, double* weights) const {
   return shift_ == 0 ? run : merge(run, weights);
 }
 
+bool AxisTaps::is_whole(int k) const {
+  if (are_pairs()) return true;
+  const double reach = filter_ == Filter::kArea ? footprint_ / 2 - 0.5 : footprint_ - 1;
+  return position(k) - reach >= samples_.first - kLeastOverlap &&
+         position(k) + reach <= samples_.last + kLeastOverlap;
+}
+
 TapRun AxisTaps::area(double position, double* weights) const {
   // Sample i covers [i, i + 1) here.
   const double begin = position + 0.5 - footprint_ / 2;
