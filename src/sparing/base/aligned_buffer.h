@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,16 +14,10 @@ inline constexpr std::size_t kBufferAlignment = 64;
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  // Holds `size` zero bytes, or is empty (data() == nullptr) when memory cannot be had.
-  explicit AlignedBuffer(std::size_t size) {
-    const std::size_t padded = (size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-    if (padded < size) return;  // overflow
-    data_.reset(static_cast<std::byte*>(
-        std::aligned_alloc(kBufferAlignment, padded > 0 ? padded : kBufferAlignment)));
-    if (!data_) return;
-    size_ = size;
-    std::memset(data_.get(), 0, padded);
-  }
+  // Holds `size` zero bytes, or is empty (data() == nullptr) when memory cannot be had. Frames and
+  // tensors of some megabytes lie in huge pages where the system has them for the asking: rows that
+  // are read here and there then cost fewer look-ups of addresses.
+  explicit AlignedBuffer(std::size_t size);
   AlignedBuffer(AlignedBuffer&& other) noexcept
       : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {

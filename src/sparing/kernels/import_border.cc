@@ -11,6 +11,8 @@
 namespace sparing::internal {
 namespace {
 
+constexpr std::size_t kShortRun = 64;  // bytes
+
 // Whole units repeated, of which runs are copied.
 struct Pattern {
   std::array<std::byte, 768> bytes;
@@ -31,6 +33,12 @@ Pattern repeat(const std::byte* unit, std::size_t unit_size, std::size_t wanted)
 }
 
 void fill_run(const Pattern& pattern, std::size_t size, std::byte* run) {
+  if (size <= kShortRun) {  // most of all, and not worth a call
+    std::size_t i = 0;
+    for (; i + 8 <= size; i += 8) std::memcpy(run + i, pattern.bytes.data() + i, 8);
+    for (; i < size; ++i) run[i] = pattern.bytes[i];
+    return;
+  }
   for (; size > pattern.size; size -= pattern.size, run += pattern.size) {
     std::memcpy(run, pattern.bytes.data(), pattern.size);
   }

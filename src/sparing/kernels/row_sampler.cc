@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace sparing::internal {
-namespace {
-
-bool has_two(const TapPair& pair) { return pair.weight1 > 0; }
-
-}  // namespace
-
 int batch_rows(int columns, bool pairs) {
   if (!pairs) return 1;
   const int padded = (columns + kMaxLanes - 1) / kMaxLanes * kMaxLanes;
@@ -26,8 +20,8 @@ void RowSampler::start(const SampleSource& source, const AxisTaps& rows, int bat
   backwards_ = rows.pitch() < 0;
   last_[0] = last_[1] = -1;
   last_slot_[0] = 0;
-  planned_ = -1;
-  next_count_ = 0;
+  batches_[0].first = batches_[1].first = -1;
+  turn_ = 0;
   for (int c = 0; c < source.sampling.group.components; ++c) {
     pool_[c] = pool[source.line + c];
     sums_[c] = sums[source.line + c];
@@ -43,130 +37,125 @@ void RowSampler::set_table(const TapTable& table, int columns) {
 
 void RowSampler::prefetch_first(int y, int end_row, int begin, int end) {
   if (!rows_->are_pairs()) return;
-  plan(y, std::min(batch_rows_, end_row - y));
-  plan_next();
-  for (int i = 0; i < next_count_; ++i) sample_kernels().prefetch(row(next_[i]) + begin, end - begin);
+  Batch& batch = batches_[turn_];
+  plan(y, std::min(batch_rows_, end_row - y), batch);
+  for (int i = 0; i < batch.sample.count; ++i) {
+    sample_kernels().prefetch(batch.sample.rows[i] + begin, end - begin);
+  }
 }
 
 void RowSampler::sample(int y, int count, int end, BlendRow* blend) {
   rows_->are_pairs() ? blend_pairs(y, count, end, blend) : add_up(y, end, blend);
 }
 
-void RowSampler::plan(int y, int count) {
-  planned_ = y;
-  planned_count_ = count;
-  for (int k = 0; k < count; ++k) pairs_[k] = rows_->pair(y + k);
-}
-
-// The rows of the planned tensor rows that will have to be sampled, in the order of line_of().
-void RowSampler::plan_next() {
-  next_count_ = 0;
-  int last[2] = {last_[0], last_[1]};
-  const auto need = [&](int row) {
-    if (row == last[0] || row == last[1]) return;
-    last[1] = last[0];
-    last[0] = row;
-    next_[next_count_++] = row;
+// Positions only grow, or only fall, and a pair's rows are taken in that order: so the two rows taken
+// last are all that a later tensor row can have in common with what was before.
+void RowSampler::plan(int y, int count, Batch& batch) {
+  int last = last_[0];
+  int before = last_[1];
+  int last_slot = last_slot_[0];
+  int before_slot = last_slot_[1];
+  int taken = 0;
+  const auto slot_of = [&](int index) {
+    if (index == last) return last_slot;
+    if (index == before) return before_slot;
+    before = last;
+    before_slot = last_slot;
+    last = index;
+    last_slot = (last_slot + 1) & (slots_ - 1);
+    batch.sample.rows[taken] = row(index);
+    batch.slots[taken] = last_slot;
+    ++taken;
+    return last_slot;
   };
-  for (int k = 0; k < planned_count_; ++k) {
-    const int first = pairs_[k].first;
-    if (!has_two(pairs_[k])) {
-      need(first);
-    } else {
-      need(backwards_ ? first + 1 : first);
-      need(backwards_ ? first : first + 1);
-    }
+  for (int k = 0; k < count; ++k) {
+    const TapPair pair = rows_->pair(y + k);
+    const bool two = pair.weight1 > 0;
+    const int second = two ? pair.first + 1 : pair.first;
+    const int one = slot_of(backwards_ ? second : pair.first);
+    const int other = slot_of(backwards_ ? pair.first : second);
+    batch.blend[k] = {backwards_ ? other : one, backwards_ ? one : other,
+                      static_cast<float>(pair.weight1)};
   }
+  batch.first = y;
+  batch.sample.count = taken;
+  last_[0] = last;
+  last_[1] = before;
+  last_slot_[0] = last_slot;
+  last_slot_[1] = before_slot;
 }
 
 void RowSampler::blend_pairs(int y, int count, int end, BlendRow* blend) {
-  if (planned_ != y) plan(y, count);
+  Batch& now = batches_[turn_];
+  turn_ = 1 - turn_;
+  Batch& next = batches_[turn_];
+  if (now.first != y) plan(y, count, now);
+  const int components = source_->sampling.group.components;
+  for (int i = 0; i < now.sample.count; ++i) {
+    for (int c = 0; c < components; ++c) now.sample.lines[i][c] = line(now.slots[i], c);
+  }
   for (int k = 0; k < count; ++k) {
-    const TapPair& pair = pairs_[k];
-    int upper;
-    int lower;
-    // Positions only grow, or only fall: in this order the two rows sampled last are all that a later
-    // tensor row can have in common with this one.
-    if (!has_two(pair)) {
-      upper = lower = line_of(pair.first);
-    } else if (backwards_) {
-      lower = line_of(pair.first + 1);
-      upper = line_of(pair.first);
-    } else {
-      upper = line_of(pair.first);
-      lower = line_of(pair.first + 1);
-    }
-    for (int c = 0; c < source_->sampling.group.components; ++c) {
-      name(c, slot_line(upper, c), slot_line(lower, c), pair.weight1, blend[k]);
+    const Batch::Blend& from = now.blend[k];
+    for (int c = 0; c < components; ++c) {
+      const int at = source_->line + c;
+      blend[k].upper[at] = line(from.upper, c);
+      blend[k].lower[at] = line(from.lower, c);
+      blend[k].weight[at] = from.weight;
     }
   }
-  plan(y + count, std::max(0, std::min(batch_rows_, end - y - count)));
-  plan_next();
-  run_batch();
+  plan(y + count, std::max(0, std::min(batch_rows_, end - y - count)), next);
+  run(now, next.sample.rows, next.sample.count);
 }
 
-// The slot of a row's line, which is there or goes into the batch.
-int RowSampler::line_of(int index) {
-  if (index == last_[0]) return last_slot_[0];
-  if (index == last_[1]) return last_slot_[1];
-  const int slot = (last_slot_[0] + 1) & (slots_ - 1);
-  last_[1] = last_[0];
-  last_slot_[1] = last_slot_[0];
-  last_[0] = index;
-  last_slot_[0] = slot;
-  const int at = now_.count++;
-  now_.rows[at] = row(index);
-  for (int c = 0; c < source_->sampling.group.components; ++c) {
-    now_.lines[at][c] = slot_line(slot, c);
-  }
-  return slot;
-}
-
-void RowSampler::name(int c, const float* upper, const float* lower, double weight,
-                      BlendRow& row) const {
-  row.upper[source_->line + c] = upper;
-  row.lower[source_->line + c] = lower;
-  row.weight[source_->line + c] = static_cast<float>(weight);
-}
-
-// Every row of the batch takes up to two of the next along.
-void RowSampler::run_batch() {
-  for (int i = 0; i < now_.count; ++i) {
+// Every row takes up to two of the next along.
+void RowSampler::run(Batch& now, const std::uint8_t* const* next, int next_count) {
+  SampleBatch& sample = now.sample;
+  for (int i = 0; i < sample.count; ++i) {
     for (int k = 0; k < 2; ++k) {
-      const int at = i + k * now_.count;
-      now_.next[i][k] = at < next_count_ ? row(next_[at]) : nullptr;
+      const int at = i + k * sample.count;
+      sample.next[i][k] = at < next_count ? next[at] : nullptr;
     }
   }
-  for (int i = 2 * now_.count; i < next_count_; ++i) {
-    sample_kernels().prefetch(row(next_[i]) + table_->first_byte, table_->byte_count);
+  for (int i = 2 * sample.count; i < next_count; ++i) {
+    sample_kernels().prefetch(next[i] + table_->first_byte, table_->byte_count);
   }
-  if (now_.count > 0) sampler_(*table_, now_);
-  now_.count = 0;
+  if (sample.count > 0) sampler_(*table_, sample);
 }
 
+// One row after the other; the last one is kept, for the next tensor row may begin with it.
 void RowSampler::add_up(int y, int end, BlendRow* blend) {
   double weights[kMaxTaps];
   TapRun next;
   if (y + 1 < end) next = rows_->run(y + 1, weights);
-  const TapRun run = rows_->run(y, weights);
+  const TapRun now = rows_->run(y, weights);
+  // Of the next tensor row's, those that this one does not have.
+  const int ahead_begin = backwards_ ? next.first : std::max(next.first, now.first + now.count);
+  const int next_end = next.first + next.count;
+  const int ahead_end = backwards_ ? std::min(next_end, now.first) : next_end;
+  int ahead = ahead_begin;
   const int components = source_->sampling.group.components;
-  for (int k = 0; k < run.count; ++k) {
-    // Rows that the next tensor row has beyond this one's, or before.
-    next_count_ = 0;
-    for (const int ahead : {2 * k, 2 * k + 1}) {
-      const int at = backwards_ ? next.first + ahead : run.first + run.count + ahead;
-      const bool needed = backwards_ ? at < std::min(run.first, next.first + next.count)
-                                     : at >= next.first && at < next.first + next.count;
-      if (needed) next_[next_count_++] = at;
+  Batch& batch = batches_[0];
+  for (int k = 0; k < now.count; ++k) {
+    if (now.first + k != last_[0]) {
+      const std::uint8_t* rows[2];
+      int count = 0;
+      while (count < 2 && ahead < ahead_end) rows[count++] = row(ahead++);
+      last_[0] = now.first + k;
+      batch.sample.count = 1;
+      batch.sample.rows[0] = row(last_[0]);
+      for (int c = 0; c < components; ++c) batch.sample.lines[0][c] = line(0, c);
+      run(batch, rows, count);
     }
-    const int slot = line_of(run.first + k);
-    run_batch();
     for (int c = 0; c < components; ++c) {
-      sample_kernels().accumulate(slot_line(slot, c), static_cast<float>(weights[k]), k > 0,
-                                  columns_, sums_[c]);
+      sample_kernels().accumulate(line(0, c), static_cast<float>(weights[k]), k > 0, columns_,
+                                  sums_[c]);
     }
   }
-  for (int c = 0; c < components; ++c) name(c, sums_[c], sums_[c], 0, blend[0]);
+  for (int c = 0; c < components; ++c) {
+    const int at = source_->line + c;
+    blend[0].upper[at] = blend[0].lower[at] = sums_[c];
+    blend[0].weight[at] = 0;
+  }
 }
 
 }  // namespace sparing::internal

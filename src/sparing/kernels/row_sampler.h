@@ -45,17 +45,26 @@ class RowSampler {
   void sample(int y, int count, int end, BlendRow* blend);
 
  private:
+  // A few tensor rows of pairs: the source rows to sample for them, and the slots that each blends.
+  struct Batch {
+    int first = -1;  // tensor row
+    SampleBatch sample;
+    int slots[SampleBatch::kMaxRows];  // of sample.rows
+    struct Blend {
+      int upper;  // slot
+      int lower;
+      float weight;
+    } blend[kMaxBatch];
+  };
+
+  void plan(int y, int count, Batch& batch);
   void blend_pairs(int y, int count, int end, BlendRow* blend);
   void add_up(int y, int end, BlendRow* blend);
-  int line_of(int row);
-  void name(int c, const float* upper, const float* lower, double weight, BlendRow& row) const;
-  float* slot_line(int slot, int component) const { return pool_[component] + slot * slot_floats_; }
+  void run(Batch& now, const std::uint8_t* const* next, int next_count);
+  float* line(int slot, int component) const { return pool_[component] + slot * slot_floats_; }
   const std::uint8_t* row(int index) const {
     return source_->plane.data + index * source_->plane.stride;
   }
-  void plan(int y, int count);
-  void plan_next();
-  void run_batch();
 
   const SampleSource* source_ = nullptr;
   const AxisTaps* rows_ = nullptr;
@@ -69,17 +78,12 @@ class RowSampler {
   int columns_ = 0;
   bool backwards_ = false;
 
-  // The rows sampled last, the later first, and their slots; -1: none.
+  // The rows that were planned last, the later first, and their slots; -1: none.
   int last_[2] = {-1, -1};
   int last_slot_[2] = {0, 1};
-  // Of the tensor rows [planned_, planned_ + planned_count_).
-  TapPair pairs_[kMaxBatch];
-  int planned_ = -1;
-  int planned_count_ = 0;
-  // To be sampled now, and source rows to be brought into the cache meanwhile.
-  SampleBatch now_;
-  int next_[SampleBatch::kMaxRows];
-  int next_count_ = 0;
+  // This batch and the next, whose rows are brought into the cache during this one.
+  Batch batches_[2];
+  int turn_ = 0;
 };
 
 }  // namespace sparing::internal

@@ -25,20 +25,11 @@ double unit_for(double largest_weight, double largest_unit) {
   return std::min(std::floor((kPairUnit - 1) / largest_weight), largest_unit);
 }
 
-// Pixels that see less at the edge of the picture have greater weights. They do not count, where there
-// are others: weights of the many would get too coarse.
-double choose_unit(const AxisTaps& taps, int pixels, double largest_unit) {
+// Pixels that see less at the edge of the picture have greater weights. They get units of their own:
+// with theirs, the weights of the many would be too coarse.
+double choose_unit(const AxisTaps& taps, double largest_unit) {
   if (taps.are_pairs()) return kPairUnit;
-  double weights[kMaxTaps];
-  double whole = 0;
-  double any = 0;
-  for (int k = 0; k < pixels; ++k) {
-    const TapRun run = taps.run(k, weights);
-    const double largest = *std::max_element(weights, weights + run.count);
-    any = std::max(any, largest);
-    if (taps.is_whole(k)) whole = std::max(whole, largest);
-  }
-  return unit_for(whole > 0 ? whole : any, largest_unit);
+  return unit_for(taps.largest_weight(), largest_unit);
 }
 
 // Whole weights with the sum `unit`: the rounded sums of the first 1, 2, ... weights, apart.
@@ -352,7 +343,7 @@ std::optional<SamplePlan> plan_sampling(const AxisTaps& taps, const ComponentGro
     plan.max_columns = std::min(kTileColumns, fitting / kMaxLanes * kMaxLanes);
     if (plan.max_columns == 0) return std::nullopt;
   }
-  plan.unit = choose_unit(taps, pixels, largest_unit(group.sample_bytes, plan.mode));
+  plan.unit = choose_unit(taps, largest_unit(group.sample_bytes, plan.mode));
   return plan;
 }
 

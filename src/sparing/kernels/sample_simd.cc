@@ -39,13 +39,16 @@ void prefetch(const std::uint8_t* from, int bytes) {
   if (bytes > 0) hwy::Prefetch(from + bytes - 1);
 }
 
-void scale_edges(const TapTable& table, float* const* lines) {
+void scale_columns(const TapTable& table, int begin, int end, float* const* lines) {
   for (int c = 0; c < table.group.components; ++c) {
-    for (int i = 0; i < table.whole_begin; ++i) lines[c][i] *= table.factor[i];
-    for (int i = std::max(table.whole_begin, table.whole_end); i < table.columns; ++i) {
-      lines[c][i] *= table.factor[i];
-    }
+    for (int i = begin; i < end; ++i) lines[c][i] *= table.factor[i];
   }
+}
+
+HWY_INLINE void scale_edges(const TapTable& table, float* const* lines) {
+  if (table.whole_begin > 0) scale_columns(table, 0, table.whole_begin, lines);
+  const int end = std::max(table.whole_begin, table.whole_end);
+  if (end < table.columns) scale_columns(table, end, table.columns, lines);
 }
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128

@@ -50,11 +50,12 @@ TapRun AxisTaps::run(int k, double* weights) const {
   return shift_ == 0 ? run : merge(run, weights);
 }
 
-bool AxisTaps::is_whole(int k) const {
-  if (are_pairs()) return true;
-  const double reach = filter_ == Filter::kArea ? footprint_ / 2 - 0.5 : footprint_ - 1;
-  return position(k) - reach >= samples_.first - kLeastOverlap &&
-         position(k) + reach <= samples_.last + kLeastOverlap;
+double AxisTaps::largest_weight() const {
+  double largest = 1;
+  if (filter_ == Filter::kArea) largest = 1 / footprint_;
+  // The heights of a triangle at whole distances sum to its area, within a quarter of a step's slope.
+  if (filter_ == Filter::kTriangle) largest = 1 / (footprint_ - 0.25 / footprint_);
+  return std::min(1.0, largest * (1 << shift_));
 }
 
 TapRun AxisTaps::area(double position, double* weights) const {

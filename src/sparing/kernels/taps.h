@@ -39,8 +39,8 @@ class AxisTaps {
   bool are_pairs() const { return filter_ == Filter::kBilinear || filter_ == Filter::kNearest; }
   // The taps of pixel k. Precondition: are_pairs().
   TapPair pair(int k) const;
-  // Whether no sample that pixel k sees lies beyond the axis.
-  bool is_whole(int k) const;
+  // No weight is greater, but of pixels that see samples beyond the axis.
+  double largest_weight() const;
   // The taps of pixel k. Precondition: max_count() <= kMaxTaps, and as many places in `weights`.
   TapRun run(int k, double* weights) const;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -71,6 +72,21 @@ TEST(AxisTaps, WeightsSumToOneWithinTheBound) {
       const Weights weights = weights_of(taps, i, last);
       EXPECT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), 1, 1e-12);
       for (const double weight : weights) EXPECT_GE(weight, 0);
+    }
+  }
+}
+
+TEST(AxisTaps, NoWholePixelHasAGreaterWeight) {
+  for (const Filter filter : {Filter::kBilinear, Filter::kArea, Filter::kTriangle}) {
+    for (const int shift : {0, 1}) {
+      for (int k = 0; k < 4000; ++k) {
+        const double step = 1 + 0.01 * (k % 700);
+        const AxisTaps taps = make(50 + 0.013 * k, step, filter, 200, shift);
+        const Weights weights = weights_of(taps, 0, 200);
+        EXPECT_LE(*std::max_element(weights.begin(), weights.end()),
+                  taps.largest_weight() + 1e-12)
+            << step << " " << k << " " << static_cast<int>(filter);
+      }
     }
   }
 }
