@@ -34,7 +34,7 @@ void set_current_thread_name(const std::string& name) {
   pthread_setname_np(pthread_self(), name.substr(0, kMaxThreadName).c_str());
 }
 
-ThreadPool::ThreadPool(const ThreadPoolOptions& options) {
+ThreadPool::ThreadPool(const ThreadPoolOptions& options) : spin_(options.spin) {
   const int count = options.threads > 0 ? options.threads : available_cores();
   workers_.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
@@ -73,19 +73,30 @@ void ThreadPool::submit(std::function<void()> task) {
   {
     std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
+    queued_.store(static_cast<int>(tasks_.size()), std::memory_order_relaxed);
   }
   wake_.notify_one();
+}
+
+template <class Ready>
+void ThreadPool::spin_until(const Ready& ready) const {
+  if (spin_.count() <= 0) return;
+  const auto end = std::chrono::steady_clock::now() + spin_;
+  while (!ready() && std::chrono::steady_clock::now() < end) {
+  }
 }
 
 void ThreadPool::run() noexcept {
   while (true) {
     std::function<void()> task;
+    spin_until([&] { return queued_.load(std::memory_order_relaxed) > 0; });
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
+      queued_.store(static_cast<int>(tasks_.size()), std::memory_order_relaxed);
     }
     task();
   }
@@ -116,6 +127,7 @@ void ThreadPool::parallel_for(int count, const std::function<void(int)>& body) {
   const int helpers = std::min(size(), count - 1);
   for (int i = 0; i < helpers; ++i) submit(work);
   work();
+  spin_until([&] { return shared->done.load() == count; });
   std::unique_lock lock(shared->mutex);
   shared->all_done.wait(lock, [&] { return shared->done.load() == count; });
 }

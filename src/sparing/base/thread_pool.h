@@ -1,6 +1,8 @@
 // Worker threads with names and, on request, fixed cores.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -19,6 +21,10 @@ struct ThreadPoolOptions {
   std::string name = "worker";  // threads are called name-0, name-1, ...; cut to 15 characters
   int threads = 0;              // 0: as many as there are cores
   std::vector<int> cores;       // worker i runs on cores[i % size()]; empty: anywhere
+  // Idle workers, and a parallel_for that waits for its last, look for what is to come this long
+  // before they sleep. Waking up takes tens of microseconds, as long as many a task; but who looks
+  // keeps a core busy.
+  std::chrono::microseconds spin{0};
 };
 
 // Tasks start in the order of submission. Thread-safe. The destructor runs what is queued, then
@@ -55,11 +61,16 @@ class ThreadPool {
 
  private:
   void run() noexcept;
+  // Until `ready`, but no longer than the options' spin.
+  template <class Ready>
+  void spin_until(const Ready& ready) const;
 
+  std::chrono::microseconds spin_;
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;
+  std::atomic<int> queued_{0};  // tasks_.size(), for those that look without the lock
   bool stopping_ = false;
   int unpinned_ = 0;
 };

@@ -230,5 +230,16 @@ TEST(ThreadPoolDeathTest, ATaskThatThrowsEndsTheProgram) {
       "");
 }
 
+// Tasks come while workers look, while they sleep, and while they fall asleep.
+TEST(ThreadPool, SpinningWorkersMissNothing) {
+  ThreadPool pool({.threads = 2, .spin = std::chrono::microseconds(200)});
+  for (int round = 0; round < 300; ++round) {
+    std::atomic<int> sum{0};
+    pool.parallel_for(5, [&](int i) { sum += i; });
+    ASSERT_EQ(sum.load(), 10);
+    if (round % 20 == 0) std::this_thread::sleep_for(std::chrono::microseconds(20 * (round % 30)));
+  }
+}
+
 }  // namespace
 }  // namespace sparing
