@@ -17,9 +17,8 @@ class SparingRunner : public Runner {
   SparingRunner(const ImportJob& job, int threads) : job_(job) {
     // The calling thread works, too.
     if (threads > 1) {
-      pool_ = std::make_unique<ThreadPool>(
-          ThreadPoolOptions{
-              .name = "bench-band", .threads = threads - 1, .spin = std::chrono::milliseconds(1)});
+      pool_ = std::make_unique<ThreadPool>(ThreadPoolOptions{
+          .name = "bench-band", .threads = threads - 1, .spin = std::chrono::milliseconds(1)});
       parallel_for_ = [this](int count, const std::function<void(int)>& body) {
         pool_->parallel_for(count, body);
       };
@@ -31,7 +30,8 @@ class SparingRunner : public Runner {
     for (const Cell& cell : shot.cells) {
       const ImportOptions options = import_options(job_, cell);
       if (pool_) {
-        SPARING_RETURN_IF_ERROR(import_frame(shot.frame, options, tensor, kBandsPerThread * threads_, parallel_for_));
+        SPARING_RETURN_IF_ERROR(
+            import_frame(shot.frame, options, tensor, kBandsPerThread * threads_, parallel_for_));
       } else {
         SPARING_RETURN_IF_ERROR(import_frame(shot.frame, options, tensor));
       }

@@ -101,8 +101,8 @@ struct ImportOptions {
   Quantization quantization;
   // Value of the fourth channel of a 4-channel tensor, border too; it is not normalised.
   float alpha = 255;
-  // In place of the frame's own rotation and flip; Orientation{} shows the picture as coded. Display
-  // coordinates are then those of this orientation.
+  // In place of the frame's own rotation and flip; Orientation{} shows the picture as coded.
+  // Display coordinates are then those of this orientation.
   std::optional<Orientation> orientation;
   // Its specified fields replace the frame's, before resolve() completes the rest.
   ColorSpace color_space;

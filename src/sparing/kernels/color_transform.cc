@@ -48,8 +48,8 @@ std::array<Row, 3> pixel_rows(const ImportPlan& plan, const PixelFormatInfo& for
   }
   const RangeScale chroma = chroma_scale(plan.color.range, bits);
   const ChromaGains gains = chroma_gains(weights);
-  return {scaled({1, 0, gains.r_v}, luma, chroma),
-          scaled({1, gains.g_u, gains.g_v}, luma, chroma), scaled({1, gains.b_u, 0}, luma, chroma)};
+  return {scaled({1, 0, gains.r_v}, luma, chroma), scaled({1, gains.g_u, gains.g_v}, luma, chroma),
+          scaled({1, gains.b_u, 0}, luma, chroma)};
 }
 
 struct Limits {

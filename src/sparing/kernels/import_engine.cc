@@ -36,8 +36,9 @@ std::optional<ImportEngine> ImportEngine::make(const ImportPlan& plan, const Vid
   ImportEngine engine(plan, tensor, options.batch_index);
   const PixelFormatInfo& format = info(frame.format);
   const bool replicate = options.chroma == ChromaUpsampling::kReplicate;
-  engine.chroma_ = {axis_taps(plan.x, plan.luma.x, plan.chroma.x, replicate, format.chroma_shift_x),
-                    axis_taps(plan.y, plan.luma.y, plan.chroma.y, replicate, format.chroma_shift_y)};
+  engine.chroma_ = {
+      axis_taps(plan.x, plan.luma.x, plan.chroma.x, replicate, format.chroma_shift_x),
+      axis_taps(plan.y, plan.luma.y, plan.chroma.y, replicate, format.chroma_shift_y)};
   engine.store_.lines = line_count(frame.format, tensor.channels);
   if (!engine.add_sources(frame)) return std::nullopt;
   LineScale lines[3];
@@ -63,8 +64,7 @@ bool ImportEngine::add_sources(const VideoFrame& frame) {
     const ComponentLayout& layout = format.components[static_cast<std::size_t>(c)];
     SampleSource* last = source_count_ > 0 ? &sources_[source_count_ - 1] : nullptr;
     const Plane& plane = frame.planes[static_cast<std::size_t>(layout.plane)];
-    if (last == nullptr || last->plane.data != plane.data ||
-        last->chroma != is_chroma(format, c)) {
+    if (last == nullptr || last->plane.data != plane.data || last->chroma != is_chroma(format, c)) {
       last = &sources_[source_count_++];
       last->chroma = is_chroma(format, c);
       last->line = c;
@@ -83,7 +83,8 @@ bool ImportEngine::add_sources(const VideoFrame& frame) {
     for (int c = 0; c < group.components; ++c) group.delta[c] -= group.offset;
     const Axes& on = axes(sources_[s].chroma);
     if (on.y.max_count() > kMaxTaps) return false;
-    const std::optional<SamplePlan> sampling = plan_sampling(on.x, group, plan_->x.count, sources_[s].row_bytes);
+    const std::optional<SamplePlan> sampling =
+        plan_sampling(on.x, group, plan_->x.count, sources_[s].row_bytes);
     if (!sampling) return false;
     sources_[s].sampling = *sampling;
     max_columns_ = std::min(max_columns_, sampling->max_columns);
@@ -97,11 +98,10 @@ void ImportEngine::choose_store(const TensorView& tensor) {
   store_.channels = tensor.channels;
   store_.type = tensor.type;
   const bool planar = tensor.stride_x == size;
-  const bool interleaved = tensor.channels > 1 && tensor.stride_c == size &&
-                           tensor.stride_x == tensor.channels * size;
+  const bool interleaved =
+      tensor.channels > 1 && tensor.stride_c == size && tensor.stride_x == tensor.channels * size;
   store_.layout = interleaved && !plan_->transposed ? RowLayout::kInterleaved : RowLayout::kPlanar;
-  strided_ = tensor.type == DataType::kInt64 ||
-             (!plan_->transposed && !planar && !interleaved);
+  strided_ = tensor.type == DataType::kInt64 || (!plan_->transposed && !planar && !interleaved);
   if (strided_) {
     store_.type = DataType::kFloat32;
     store_.layout = RowLayout::kPlanar;
@@ -135,8 +135,8 @@ class TileDrawer {
   }
 
  private:
-  // Returns the number of rows that are made at once. What the first of them read is on its way into
-  // the cache while the tables are filled.
+  // Returns the number of rows that are made at once. What the first of them read is on its way
+  // into the cache while the tables are filled.
   int start(int first_row, int end) {
     const bool pairs = engine_.luma_.y.are_pairs() && engine_.chroma_.y.are_pairs();
     const int batch = engine_.strided_ ? 1 : batch_rows(job_.columns, pairs);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sparing/kernels/import.h"
-#include "sparing/kernels/import_test_util.h"
 #include "sparing/kernels/import_targets_test_util.h"
+#include "sparing/kernels/import_test_util.h"
 
 namespace sparing {
 namespace {

@@ -103,10 +103,10 @@ inline ImportOptions random_options(Random& random, VideoFrame frame, const Tens
   }
   if (random.chance(0.2)) {  // scale 1
     const Rect display = display_rect(frame);
-    options.visible_rect = Rect{std::floor(random.real(-3, 0.9 * display.width)),
-                                std::floor(random.real(-3, 0.9 * display.height)),
-                                static_cast<double>(tensor.width),
-                                static_cast<double>(tensor.height)};
+    options.visible_rect =
+        Rect{std::floor(random.real(-3, 0.9 * display.width)),
+             std::floor(random.real(-3, 0.9 * display.height)), static_cast<double>(tensor.width),
+             static_cast<double>(tensor.height)};
   } else if (random.chance(0.8)) {
     options.visible_rect = random_rect(random, display_rect(frame));
   }

@@ -121,12 +121,12 @@ void compare_element(DataType type, double got, double plain, double truth, doub
                      Share& share) {
   if (is_float(type)) {
     if (got == plain) return;
-    ASSERT_LE(std::fabs(got - truth), half_ulp(type, truth) + half_ulp(DataType::kFloat32, truth) +
-                                          tolerance);
+    ASSERT_LE(std::fabs(got - truth),
+              half_ulp(type, truth) + half_ulp(DataType::kFloat32, truth) + tolerance);
     return;
   }
-  // Steps of whole pixel values and more may be missed by one; finer ones by as many as the tolerance
-  // has.
+  // Steps of whole pixel values and more may be missed by one; finer ones by as many as the
+  // tolerance has.
   if (tolerance <= kTolerance) {
     ++share.values;
     if (got != plain) ++share.off_by_one;
@@ -149,8 +149,7 @@ void compare(const Tensor& fast, const Tensor& plain, const Tensor& truth,
         const int n = options.batch_index;
         const double value =
             element(DataType::kFloat32, internal::element_address(truth.view, n, c, y, x));
-        compare_element(view.type,
-                        element(view.type, internal::element_address(view, n, c, y, x)),
+        compare_element(view.type, element(view.type, internal::element_address(view, n, c, y, x)),
                         element(view.type, internal::element_address(plain.view, n, c, y, x)),
                         value / scale + zero, kTolerance / std::fabs(std * scale), share);
         if (::testing::Test::HasFatalFailure()) {
@@ -172,8 +171,8 @@ bool check_job(Random& random, PixelFormat format, Share& share) {
   const int widths[] = {1, 2, 5, 15, 16, 17, 31, 32, 33, 50, 64, 100};
   const Shape shape{random.whole(1, 2), random.pick({1, 3, 3, 3, 4}), random.whole(1, 40),
                     random.pick(widths)};
-  const Order order = random.pick({Order::kNchw, Order::kNchw, Order::kNhwc, Order::kNhwc,
-                                   Order::kPadded, Order::kScattered});
+  const Order order = random.pick(
+      {Order::kNchw, Order::kNchw, Order::kNhwc, Order::kNhwc, Order::kPadded, Order::kScattered});
   const int misalign = random.whole(0, 3);
   Tensor fast = make_tensor(type, shape, order, misalign);
   Tensor plain = make_tensor(type, shape, order, misalign);
@@ -327,8 +326,8 @@ TEST(Import, ExtremeScales) {
     Random random{std::mt19937(3)};
     for (const PixelFormat format :
          {PixelFormat::kNv12, PixelFormat::kRgb24, PixelFormat::kI010, PixelFormat::kUyvy}) {
-      for (const Filter filter : {Filter::kNearest, Filter::kBilinear, Filter::kArea,
-                                  Filter::kTriangle}) {
+      for (const Filter filter :
+           {Filter::kNearest, Filter::kBilinear, Filter::kArea, Filter::kTriangle}) {
         for (const int width : {5, 40, 300}) {
           TestFrame frame(format, {2000, 30});
           test::fill_noise(random, frame);

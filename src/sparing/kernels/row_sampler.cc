@@ -48,8 +48,8 @@ void RowSampler::sample(int y, int count, int end, BlendRow* blend) {
   rows_->are_pairs() ? blend_pairs(y, count, end, blend) : add_up(y, end, blend);
 }
 
-// Positions only grow, or only fall, and a pair's rows are taken in that order: so the two rows taken
-// last are all that a later tensor row can have in common with what was before.
+// Positions only grow, or only fall, and a pair's rows are taken in that order: so the two rows
+// taken last are all that a later tensor row can have in common with what was before.
 void RowSampler::plan(int y, int count, Batch& batch) {
   int last = last_[0];
   int before = last_[1];

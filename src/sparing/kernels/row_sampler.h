@@ -1,5 +1,5 @@
-// Lines of one component group for a few tensor rows at a time: which source rows they need, which of
-// those are there already, and which will be needed next.
+// Lines of one component group for a few tensor rows at a time: which source rows they need, which
+// of those are there already, and which will be needed next.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ class RowSampler {
   void prefetch_first(int y, int end_row, int begin, int end);
   void set_table(const TapTable& table, int columns);
 
-  // Makes the lines of tensor rows [y, y + count), count <= batch, and names them in `blend`. Rows are
-  // asked for in order; those up to `end` will be.
+  // Makes the lines of tensor rows [y, y + count), count <= batch, and names them in `blend`. Rows
+  // are asked for in order; those up to `end` will be.
   void sample(int y, int count, int end, BlendRow* blend);
 
  private:

@@ -25,8 +25,8 @@ double unit_for(double largest_weight, double largest_unit) {
   return std::min(std::floor((kPairUnit - 1) / largest_weight), largest_unit);
 }
 
-// Pixels that see less at the edge of the picture have greater weights. They get units of their own:
-// with theirs, the weights of the many would be too coarse.
+// Pixels that see less at the edge of the picture have greater weights. They get units of their
+// own: with theirs, the weights of the many would be too coarse.
 double choose_unit(const AxisTaps& taps, double largest_unit) {
   if (taps.are_pairs()) return kPairUnit;
   return unit_for(taps.largest_weight(), largest_unit);
@@ -38,8 +38,7 @@ void quantize(const double* weights, int count, double unit, int* whole) {
   int before = 0;
   for (int i = 0; i < count; ++i) {
     sum += weights[i];
-    const int now = i + 1 == count ? static_cast<int>(unit)
-                                   : static_cast<int>(sum * unit + 0.5);
+    const int now = i + 1 == count ? static_cast<int>(unit) : static_cast<int>(sum * unit + 0.5);
     whole[i] = now - before;
     before = now;
   }
@@ -64,9 +63,8 @@ bool is_run(const AxisTaps& taps, const ComponentGroup& group, int pixels) {
 
 // Bytes from the first to the last that so many neighbouring columns take.
 int span(const AxisTaps& taps, const ComponentGroup& group, int columns) {
-  const int samples =
-      static_cast<int>(std::ceil((columns - 1) * std::fabs(taps.pitch()) - 1e-9)) +
-      taps.max_count();
+  const int samples = static_cast<int>(std::ceil((columns - 1) * std::fabs(taps.pitch()) - 1e-9)) +
+                      taps.max_count();
   return (samples - 1) * group.step + max_delta(group) + group.sample_bytes;
 }
 
@@ -170,12 +168,11 @@ class TableFiller {
       const std::uint32_t first = offset[k] - base;
       // Of a column with one tap only, the second may lie beyond the window.
       const std::uint32_t second = weight[k] != 0 ? first + step : first;
-      const std::uint32_t index =
-          plan_.group.sample_bytes == 2
-              ? (first | first << 8 | second << 16 | second << 24) + others
-              : first | second << 16 | others;
-      const std::uint32_t pair =
-          (static_cast<std::uint32_t>(kPairUnit) - weight[k]) | weight[k] << 16;
+      const std::uint32_t index = plan_.group.sample_bytes == 2
+                                      ? (first | first << 8 | second << 16 | second << 24) + others
+                                      : first | second << 16 | others;
+      const std::uint32_t pair = (static_cast<std::uint32_t>(kPairUnit) - weight[k]) | weight[k]
+                                                                                           << 16;
       std::memcpy(table_.indices(0) + 4 * (begin + k), &index, sizeof index);
       std::memcpy(table_.weights(0) + 4 * (begin + k), &pair, sizeof pair);
     }
@@ -263,9 +260,9 @@ class TableFiller {
     const int group = i / lanes;
     const int in_vector = i % lanes / 4;
     const int vector = i % 4;
-    return std::size_t{16} * static_cast<std::size_t>(
-                                 ((group * plan_.steps + step) * 4 + vector) * (lanes / 4) +
-                                 in_vector);
+    return std::size_t{16} *
+           static_cast<std::size_t>(((group * plan_.steps + step) * 4 + vector) * (lanes / 4) +
+                                    in_vector);
   }
 
   void fill_lane_index(int per_window) {

@@ -18,11 +18,11 @@ inline constexpr int kLineFloats = kTileColumns + kMaxLanes;
 
 // The components that one pass over a plane's row samples: they share plane, step and taps.
 struct ComponentGroup {
-  int components = 0;           // 1..3
-  int step = 1;                 // bytes from one sample to the next
-  int offset = 0;               // bytes to the first component
-  int delta[3] = {0, 0, 0};     // from there to each
-  int sample_bytes = 1;         // 1 or 2
+  int components = 0;        // 1..3
+  int step = 1;              // bytes from one sample to the next
+  int offset = 0;            // bytes to the first component
+  int delta[3] = {0, 0, 0};  // from there to each
+  int sample_bytes = 1;      // 1 or 2
 };
 
 // How the taps of a line are fetched.
@@ -32,8 +32,8 @@ enum class SampleMode {
   // 16 columns' taps lie within 256 bytes: loads of 64 bytes and a shuffle across them. Only where
   // SampleKernels::wide_shuffles
   kWide,
-  kPair,   // 2 taps, anywhere: a load of 8 bytes a column
-  kLane,   // any number of taps, or 3 components: loads a column, into a quarter of a vector
+  kPair,  // 2 taps, anywhere: a load of 8 bytes a column
+  kLane,  // any number of taps, or 3 components: loads a column, into a quarter of a vector
 };
 
 // The taps of one tile's columns. Weights are whole numbers that sum to `unit` in each column
@@ -46,13 +46,13 @@ struct TapTable {
   int window = 0;  // bytes of a load: 8 or 16; of kWide's loads together: 64, 128 or 256
   int stride = 0;  // kLane: bytes from one window to the next
   double unit = 1;
-  // Columns before the first and from the second on, at the edge of the picture, have fewer taps and
-  // sums of their own: `factor` brings them to `unit`.
+  // Columns before the first and from the second on, at the edge of the picture, have fewer taps
+  // and sums of their own: `factor` brings them to `unit`.
   int whole_begin = 0;
   int whole_end = 0;
   bool backwards = false;  // offsets fall
   int group_lines = 1;     // cache lines that the columns of a vector span
-  int first_byte = 0;  // of a row that is sampled, and how many from there on
+  int first_byte = 0;      // of a row that is sampled, and how many from there on
   int byte_count = 0;
   // Columns [safe_begin, safe_end), both multiples of kMaxLanes, load within row_bytes; the others
   // load what there is.
@@ -106,9 +106,9 @@ ByteRange byte_range(const ComponentGroup& group, const AxisTaps& taps, int firs
 void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int columns, int row_bytes,
                TapTable& table);
 
-// Rows to sample with one table, each into a line for each component, which is written up to a whole
-// number of vectors. While one is sampled, the bytes of up to two others are brought into the cache
-// (next[i][0] null: of none).
+// Rows to sample with one table, each into a line for each component, which is written up to a
+// whole number of vectors. While one is sampled, the bytes of up to two others are brought into the
+// cache (next[i][0] null: of none).
 struct SampleBatch {
   static constexpr int kMaxRows = 16;
   int count = 0;

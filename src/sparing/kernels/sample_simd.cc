@@ -209,9 +209,7 @@ HWY_INLINE V16 samples(V8 bytes) {
 
 HWY_INLINE V8 load_table(const std::uint8_t* at) { return hn::Load(D8(), at); }
 HWY_INLINE V16 load_weights(const std::uint8_t* at) { return hn::BitCast(D16(), load_table(at)); }
-HWY_INLINE void store_line(VI sums, float* to) {
-  hn::Store(hn::ConvertTo(DF(), sums), DF(), to);
-}
+HWY_INLINE void store_line(VI sums, float* to) { hn::Store(hn::ConvertTo(DF(), sums), DF(), to); }
 
 // A component's shuffle from the first one's; indices of zeros (0x80) stay such.
 HWY_INLINE V8 moved(V8 index, const ComponentGroup& group, int component) {
@@ -399,8 +397,8 @@ HWY_INLINE void transpose(VI (&v)[4]) {
   v[3] = hn::BitCast(di, hn::InterleaveUpper(d64, high01, high23));
 }
 
-// Sums of a column's windows. Samples of 2 bytes would overflow 32 bits: theirs are added as floats,
-// in the same order everywhere.
+// Sums of a column's windows. Samples of 2 bytes would overflow 32 bits: theirs are added as
+// floats, in the same order everywhere.
 template <int kSampleBytes>
 HWY_INLINE VI add_sums(VI a, VI b) {
   if constexpr (kSampleBytes == 1) return hn::Add(a, b);
@@ -575,7 +573,8 @@ SampleLines sampler_of(const TapTable& table) {
   }
 #endif
   if constexpr (kComponents <= 2) {
-    if (table.mode == SampleMode::kPair) return &sample_lines<PairSampler<kComponents, kSampleBytes>>;
+    if (table.mode == SampleMode::kPair)
+      return &sample_lines<PairSampler<kComponents, kSampleBytes>>;
   }
   if (table.mode == SampleMode::kBlock) {
     return table.steps == 1 ? &sample_lines<BlockSampler<kComponents, kSampleBytes, true>>
@@ -609,8 +608,12 @@ void accumulate(const float* line, float weight, bool add, int columns, float* a
 }
 
 const SampleKernels& kernels() {
-  static const SampleKernels kKernels{hwy::TargetName(HWY_TARGET), kLanes, SPARING_WIDE_SHUFFLES != 0,
-                                      &sampler, &accumulate, &prefetch};
+  static const SampleKernels kKernels{hwy::TargetName(HWY_TARGET),
+                                      kLanes,
+                                      SPARING_WIDE_SHUFFLES != 0,
+                                      &sampler,
+                                      &accumulate,
+                                      &prefetch};
   return kKernels;
 }
 

@@ -29,7 +29,8 @@ ComponentGroup group(int components, int step, int sample_bytes = 1) {
 }
 
 SampleMode mode_of(double scale, Filter filter, const ComponentGroup& of) {
-  const auto plan = plan_sampling(axis(scale, filter), of, static_cast<int>(kWidth / scale), kWidth * of.step);
+  const auto plan =
+      plan_sampling(axis(scale, filter), of, static_cast<int>(kWidth / scale), kWidth * of.step);
   EXPECT_TRUE(plan.has_value());
   return plan->mode;
 }
@@ -56,8 +57,7 @@ TEST(PlanSampling, Modes) {
     EXPECT_EQ(mode_of(0.5, Filter::kBilinear, rgba), near);
     EXPECT_EQ(mode_of(6, Filter::kBilinear, rgba), SampleMode::kLane);
     EXPECT_EQ(mode_of(3, Filter::kBilinear, group(1, 2, 2)), far);
-    EXPECT_FALSE(
-        plan_sampling(axis(600, Filter::kArea, 16384), luma, 27, 16384).has_value());
+    EXPECT_FALSE(plan_sampling(axis(600, Filter::kArea, 16384), luma, 27, 16384).has_value());
   });
 }
 
@@ -77,7 +77,7 @@ TEST(SampleLine, WeightsSumToTheUnit) {
           fill_taps(*plan, taps, 0, columns, static_cast<int>(row.size()), *table);
           alignas(64) static float lines[3][kLineFloats];
           SampleBatch batch{1, {row.data()}, {}, {{lines[0], lines[1], lines[2]}}};
-          sample_kernels().sampler(*table)(*table, batch);
+          sample_kernels().sampler (*table)(*table, batch);
           for (int c = 0; c < of.components; ++c) {
             for (int i = 0; i < columns; ++i) {
               ASSERT_FLOAT_EQ(lines[c][i], static_cast<float>(201 * plan->unit))

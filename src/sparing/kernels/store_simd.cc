@@ -77,8 +77,8 @@ struct ToFloat16 {
     return hn::BitCast(Tag(), hn::DemoteTo(hn::Rebind<hwy::float16_t, DF>(), value));
   }
 #else
-  // By the float's bits: the exponent moved, the mantissa's last 13 bits rounded off; below 2^-14 by
-  // an addition that leaves the mantissa in units of 2^-24.
+  // By the float's bits: the exponent moved, the mantissa's last 13 bits rounded off; below 2^-14
+  // by an addition that leaves the mantissa in units of 2^-24.
   static HWY_INLINE hn::Vec<Tag> convert(VF value) {
     const DU du;
     const DF df;
@@ -123,8 +123,8 @@ struct Pixels {
   }
 };
 
-// Calls put(i, to) for groups of kLanes columns, so that all are written: the last group overlaps the
-// one before. Rows shorter than a group call put_part(i = 0, count).
+// Calls put(i, to) for groups of kLanes columns, so that all are written: the last group overlaps
+// the one before. Rows shorter than a group call put_part(i = 0, count).
 template <class Put, class PutPart>
 HWY_INLINE void for_groups(int columns, const Put& put, const PutPart& put_part) {
   if (columns < kLanes) return put_part(columns);
@@ -218,8 +218,8 @@ void store_interleaved(const StoreJob& given) {
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// 3 bytes a pixel: put together in 32 bits, and the fourth byte closed up, first within 16 bytes and
-// then across them. Writes a whole vector.
+// 3 bytes a pixel: put together in 32 bits, and the fourth byte closed up, first within 16 bytes
+// and then across them. Writes a whole vector.
 template <class Type, int kLines>
 HWY_INLINE void store_byte_pixels(const Job& job, const BlendRow& row, int i, std::uint8_t* to) {
   const DU du;
@@ -228,12 +228,11 @@ HWY_INLINE void store_byte_pixels(const Job& job, const BlendRow& row, int i, st
   const auto byte = [&](int c) HWY_ATTR {
     return hn::And(hn::BitCast(du, Type::rounded(pixels.channel[c])), hn::Set(du, 0xFFu));
   };
-  const auto words =
-      hn::Or(byte(0), hn::Or(hn::ShiftLeft<8>(byte(1)), hn::ShiftLeft<16>(byte(2))));
-  alignas(16) static constexpr std::uint8_t kClosed[16] = {0, 1, 2,  4,  5,  6,  8,  9,
+  const auto words = hn::Or(byte(0), hn::Or(hn::ShiftLeft<8>(byte(1)), hn::ShiftLeft<16>(byte(2))));
+  alignas(16) static constexpr std::uint8_t kClosed[16] = {0,  1,  2,  4,  5, 6, 8,  9,
                                                            10, 12, 13, 14, 3, 7, 11, 15};
   const auto closed = hn::TableLookupBytes(hn::BitCast(d8, words), hn::LoadDup128(d8, kClosed));
-  alignas(64) static constexpr std::int32_t kWords[16] = {0, 1, 2,  4,  5,  6,  8, 9,
+  alignas(64) static constexpr std::int32_t kWords[16] = {0,  1,  2,  4,  5, 6, 8,  9,
                                                           10, 12, 13, 14, 3, 7, 11, 15};
   alignas(32) static constexpr std::int32_t kWords8[8] = {0, 1, 2, 4, 5, 6, 3, 7};
   if constexpr (kLanes == 4) {

@@ -47,7 +47,8 @@ void check_type(DataType type, int channels, RowLayout layout) {
   const std::size_t size = info(type).size;
   alignas(64) float line[kLineFloats] = {};
   for (std::size_t begin = 0; begin < values.size(); begin += 53) {
-    const int columns = static_cast<int>(std::min<std::size_t>(53 - begin % 7, values.size() - begin));
+    const int columns =
+        static_cast<int>(std::min<std::size_t>(53 - begin % 7, values.size() - begin));
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin), columns, line);
     std::vector<std::byte> got(static_cast<std::size_t>(columns * channels + 40) * size,
                                std::byte{0xA5});

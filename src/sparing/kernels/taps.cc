@@ -53,7 +53,8 @@ TapRun AxisTaps::run(int k, double* weights) const {
 double AxisTaps::largest_weight() const {
   double largest = 1;
   if (filter_ == Filter::kArea) largest = 1 / footprint_;
-  // The heights of a triangle at whole distances sum to its area, within a quarter of a step's slope.
+  // The heights of a triangle at whole distances sum to its area, within a quarter of a step's
+  // slope.
   if (filter_ == Filter::kTriangle) largest = 1 / (footprint_ - 0.25 / footprint_);
   return std::min(1.0, largest * (1 << shift_));
 }

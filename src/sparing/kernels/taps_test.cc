@@ -83,8 +83,7 @@ TEST(AxisTaps, NoWholePixelHasAGreaterWeight) {
         const double step = 1 + 0.01 * (k % 700);
         const AxisTaps taps = make(50 + 0.013 * k, step, filter, 200, shift);
         const Weights weights = weights_of(taps, 0, 200);
-        EXPECT_LE(*std::max_element(weights.begin(), weights.end()),
-                  taps.largest_weight() + 1e-12)
+        EXPECT_LE(*std::max_element(weights.begin(), weights.end()), taps.largest_weight() + 1e-12)
             << step << " " << k << " " << static_cast<int>(filter);
       }
     }
