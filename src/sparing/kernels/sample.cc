@@ -377,4 +377,10 @@ void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int colu
   table.byte_count = range.end - range.begin;
 }
 
+void scale_columns(const TapTable& table, int begin, int end, float* const* lines) {
+  for (int c = 0; c < table.group.components; ++c) {
+    for (int i = begin; i < end; ++i) lines[c][i] *= table.factor[i];
+  }
+}
+
 }  // namespace sparing::internal

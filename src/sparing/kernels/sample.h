@@ -118,6 +118,17 @@ struct SampleBatch {
 };
 using SampleLines = void (*)(const TapTable& table, const SampleBatch& batch);
 
+// The one that needs no vectors.
+void sample_plain(const TapTable& table, const SampleBatch& batch);
+
+// Brings the columns at the edges to the table's unit.
+void scale_columns(const TapTable& table, int begin, int end, float* const* lines);
+inline void scale_edges(const TapTable& table, float* const* lines) {
+  if (table.whole_begin > 0) scale_columns(table, 0, table.whole_begin, lines);
+  const int end = table.whole_begin > table.whole_end ? table.whole_begin : table.whole_end;
+  if (end < table.columns) scale_columns(table, end, table.columns, lines);
+}
+
 // acc[i] = line[i] * weight, or with `add` acc[i] += line[i] * weight, up to a whole vector.
 using AccumulateLine = void (*)(const float* line, float weight, bool add, int columns, float* acc);
 
