@@ -27,6 +27,11 @@ struct Timestamp {
 bool operator==(const Timestamp& a, const Timestamp& b);
 std::strong_ordering operator<=>(const Timestamp& a, const Timestamp& b);
 
+// How much later `to` is than `from`, in seconds; negative when it is earlier. Equal timestamps
+// give exactly 0, and the sign agrees with the comparison above. For durations and rates; whether
+// one time comes before another is asked with the comparison.
+double seconds_between(const Timestamp& from, const Timestamp& to);
+
 // The nearest tick in another time base (ties to even), computed exactly; saturates at the ends of
 // int64. Precondition: time_base.num > 0 and both denominators > 0.
 Timestamp rescale(const Timestamp& t, Rational time_base);

@@ -1,5 +1,6 @@
 #include "sparing/base/timestamp.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "sparing/base/check.h"
@@ -78,6 +79,25 @@ std::strong_ordering operator<=>(const Timestamp& a, const Timestamp& b) {
   SPARING_CHECK(a.time_base.den > 0 && b.time_base.den > 0);
   return compare_ratios(static_cast<Wide>(a.ticks) * a.time_base.num, a.time_base.den,
                         static_cast<Wide>(b.ticks) * b.time_base.num, b.time_base.den);
+}
+
+double seconds_between(const Timestamp& from, const Timestamp& to) {
+  const std::strong_ordering order = from <=> to;
+  if (order == 0) return 0;
+  double difference = 0;
+  if (from.time_base.num == to.time_base.num && from.time_base.den == to.time_base.den) {
+    const Wide ticks = static_cast<Wide>(to.ticks) - from.ticks;
+    difference = static_cast<double>(static_cast<long double>(ticks) * from.time_base.num /
+                                     from.time_base.den);
+  } else {
+    const auto seconds = [](const Timestamp& t) {
+      return static_cast<long double>(t.ticks) * t.time_base.num / t.time_base.den;
+    };
+    difference = static_cast<double>(seconds(to) - seconds(from));
+  }
+  // Times that differ by less than the arithmetic can tell still come one after the other.
+  constexpr double kLeast = std::numeric_limits<double>::min();
+  return order < 0 ? std::max(difference, kLeast) : std::min(difference, -kLeast);
 }
 
 Timestamp rescale(const Timestamp& t, Rational time_base) {

@@ -250,6 +250,35 @@ TEST(Rescale, IsTheNearestTickForAnyNumbers) {
   EXPECT_GT(in_range, 1000);
 }
 
+TEST(SecondsBetween, KnownValues) {
+  const Rational ms{1, 1000};
+  EXPECT_DOUBLE_EQ(seconds_between({1000, ms}, {1040, ms}), 0.04);
+  EXPECT_DOUBLE_EQ(seconds_between({1040, ms}, {1000, ms}), -0.04);
+  EXPECT_DOUBLE_EQ(seconds_between({-500, ms}, {3, {1, 2}}), 2.0);
+  EXPECT_EQ(seconds_between({2, {1, 4}}, {1, {1, 2}}), 0.0);
+  EXPECT_DOUBLE_EQ(seconds_between({1001, {1001, 30000}}, {1002, {1001, 30000}}), 1001 / 30000.0);
+}
+
+TEST(SecondsBetween, IsExactFarFromZero) {
+  const Rational ns{1, 1000000000};
+  const std::int64_t epoch = 1700000000000000000;
+  EXPECT_DOUBLE_EQ(seconds_between({epoch, ns}, {epoch + 1, ns}), 1e-9);
+  EXPECT_DOUBLE_EQ(seconds_between({kMin, ns}, {kMax, ns}), 18446744073.709551615);
+}
+
+TEST(SecondsBetween, HasTheSignOfTheComparison) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 5000; ++i) {
+    const Timestamp a{any_integer(random), {any_positive(random), any_positive(random)}};
+    Timestamp b{any_integer(random), {any_positive(random), any_positive(random)}};
+    if (i % 3 == 0) b = {a.ticks == kMax ? a.ticks - 1 : a.ticks + 1, a.time_base};
+    const double seconds = seconds_between(a, b);
+    ASSERT_EQ(seconds > 0, a < b);
+    ASSERT_EQ(seconds<0, a> b);
+    ASSERT_EQ(seconds_between(a, a), 0);
+  }
+}
+
 TEST(TimestampDeathTest, ADenominatorOfZeroIsABug) {
   EXPECT_DEATH((void)(Rational{1, 0} == Rational{1, 1}), "invariant");
   EXPECT_DEATH((void)rescale({1, {1, 1}}, {0, 1}), "invariant");
