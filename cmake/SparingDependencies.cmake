@@ -28,19 +28,18 @@ find_package(CLI11 REQUIRED)
 pkg_check_modules(SPARING_FFMPEG REQUIRED IMPORTED_TARGET
   libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6)
 
-# Peers of sparing-bench: measured when present, named as missing when not. The distribution's
-# component packages have no CMake or pkg-config files of their own.
+# Core, imgproc and video, as the imported target sparing_opencv.
+include(SparingOpenCV)
+if(NOT TARGET sparing_opencv)
+  message(FATAL_ERROR "OpenCV's core, imgproc and video were not found; run scripts/setup (Debian: libopencv-video-dev)")
+endif()
+
+# Peers of sparing-bench: measured when present, named as missing when not.
 if(SPARING_BUILD_BENCH)
-  find_path(SPARING_OPENCV_INCLUDE opencv2/imgproc.hpp PATH_SUFFIXES opencv4)
-  find_library(SPARING_OPENCV_CORE opencv_core)
-  find_library(SPARING_OPENCV_IMGPROC opencv_imgproc)
-  mark_as_advanced(SPARING_OPENCV_INCLUDE SPARING_OPENCV_CORE SPARING_OPENCV_IMGPROC)
-  if(SPARING_OPENCV_INCLUDE AND SPARING_OPENCV_CORE AND SPARING_OPENCV_IMGPROC)
-    add_library(sparing_peer_opencv INTERFACE)
-    target_include_directories(sparing_peer_opencv SYSTEM INTERFACE "${SPARING_OPENCV_INCLUDE}")
-    target_link_libraries(sparing_peer_opencv INTERFACE
-      "${SPARING_OPENCV_IMGPROC}" "${SPARING_OPENCV_CORE}")
-  endif()
+  add_library(sparing_peer_opencv INTERFACE)
+  target_include_directories(sparing_peer_opencv SYSTEM INTERFACE "${SPARING_OPENCV_INCLUDE}")
+  target_link_libraries(sparing_peer_opencv INTERFACE
+    "${SPARING_OPENCV_IMGPROC}" "${SPARING_OPENCV_CORE}")
   find_path(SPARING_LIBYUV_INCLUDE libyuv.h)
   find_library(SPARING_LIBYUV yuv)
   mark_as_advanced(SPARING_LIBYUV_INCLUDE SPARING_LIBYUV)

@@ -113,7 +113,7 @@ void add_figures(const JobResult& result, Report& report) {
       report.skip(id + ".threads2", "this machine cannot do it");
     } else {
       report.add({id + ".threads2", median_ratio(*us, *threads), "x",
-                  "one thread over two bands on two threads"});
+                  "one thread over four bands on two threads"});
     }
   }
   for (const Entry& entry : result.entries) {

@@ -1,4 +1,4 @@
-// Us: import_frame on one thread, without AVX-512, and in bands on two threads.
+// Us: import_frame on one thread, without AVX-512, and in bands on several threads.
 #include <hwy/highway.h>
 
 #include <string_view>
