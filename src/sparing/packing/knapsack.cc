@@ -13,6 +13,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Budgets are met to this relative precision: sums of costs round.
 constexpr double kBudgetSlack = 1e-9;
+// Copies of one item, so that counts and areas stay in their types.
+constexpr double kMostCopies = 1 << 30;
 
 void check_items(std::span<const CanvasItem> items, std::size_t processors) {
   for (const CanvasItem& item : items) {
@@ -93,7 +95,7 @@ class MostAreaSearch {
     const CanvasItem& item = items_[k];
     const bool last = k + 1 == items_.size();
     const double next = last ? 0 : efficiency(items_[k + 1]);
-    for (int n = static_cast<int>(left / item.cost); n >= 0; --n) {
+    for (int n = static_cast<int>(std::min(left / item.cost, kMostCopies)); n >= 0; --n) {
       const std::int64_t taken = area + n * item.area;
       const double rest = left - n * item.cost;
       // Falls with n, as this item has the most area per second of those left.
@@ -180,8 +182,8 @@ class LeastCostSearch {
     const CanvasItem& item = items_[k];
     double& left = left_[static_cast<std::size_t>(item.processor)];
     const double before = left;
-    const double most = std::min(std::floor(left / item.cost),
-                                 static_cast<double>((needed + item.area - 1) / item.area));
+    const auto enough = static_cast<double>((needed + item.area - 1) / item.area);
+    const double most = std::min({std::floor(left / item.cost), enough, kMostCopies});
     for (int n = static_cast<int>(most); n >= 0 && nodes_ <= max_nodes_; --n) {
       counts_[k] = n;
       left = before - n * item.cost;
