@@ -103,8 +103,13 @@ Result<std::vector<ProbePlan>> ScaleEstimator::plan_probes(std::span<const Roi> 
     const double current = clamp_scale(ratio.value_or(1) * plan.proactive.scale);
     for (const double tried : tuner_.probe_ratios(roi.object_id)) {
       const double scale = clamp_scale(tried * plan.proactive.scale);
-      // At the limits, several ratios are the same scale: the first, largest one stands for it.
-      if (!plan.probes.empty() && plan.probes.back().scale == scale) continue;
+      // At the limits, several ratios are the same scale. The one nearest to the scales within
+      // stands for it, so that later windows need not come back step by step.
+      if (!plan.probes.empty() && plan.probes.back().scale == scale) {
+        if (scale > plan.proactive.scale * tried) continue;
+        plan.probes.back().ratio = tried;
+        continue;
+      }
       plan.probes.push_back({tried, scale, scale == current});
     }
     if (plan.probes.empty()) continue;

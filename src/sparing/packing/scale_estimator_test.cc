@@ -131,6 +131,21 @@ TEST(ScaleEstimator, ProbesStayWithinTheLimits) {
   EXPECT_DOUBLE_EQ(estimate(e, roi, 40).scale, 0.45);
 }
 
+TEST(ScaleEstimator, AtTheLargestScaleItComesBackAtOnce) {
+  ScaleEstimator e = estimator({model(40)});
+  const Roi roi = person(1, 20);  // enlarged as far as allowed
+  for (int window = 0; window < 3; ++window) {
+    const auto plans = plan_probes(e, roi, 1000 * window);
+    EXPECT_DOUBLE_EQ(plans.at(0).probes.at(0).scale, 2.0);
+    report(e, roi, plans[0], 9);  // and not found all the same
+    EXPECT_DOUBLE_EQ(estimate(e, roi, 1000 * window).scale, 2.0);
+  }
+  const auto plans = plan_probes(e, roi, 3000);
+  report(e, roi, plans.at(0), 1.0);
+  report(e, roi, plan_probes(e, roi, 4000).at(0), 1.0);
+  EXPECT_LT(estimate(e, roi, 4000).scale, 2.0);
+}
+
 TEST(ScaleEstimator, OnlyKnownObjectsAreProbed) {
   ScaleEstimator e = estimator({model(50)});
   Roi without_id = person(-1, 100);
