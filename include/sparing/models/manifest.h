@@ -104,6 +104,7 @@ struct ModelManifest {
   std::string task = "detect";
   std::string file;    // "nanodet-g.onnx"; a path relative to the manifest when there is no source
   std::string sha256;  // of the model file, lower-case hex; empty: not checked
+  std::string weights_sha256;  // of the .bin beside an OpenVINO .xml; empty: not checked
   ModelLicence licence;
   ModelSource source;
   ModelInput input;

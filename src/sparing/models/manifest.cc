@@ -27,11 +27,11 @@ bool is_model_name(std::string_view text) {
                      [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
-std::string sha256_field(JsonObject& object, bool required) {
-  if (!required && !object.has("sha256")) return object.text("sha256", "");
-  const std::string hash = object.text("sha256");
+std::string sha256_field(JsonObject& object, bool required, std::string_view key = "sha256") {
+  if (!required && !object.has(key)) return object.text(key, "");
+  const std::string hash = object.text(key);
   if (object.ok() && !is_sha256(hash)) {
-    object.fail("sha256", "'" + hash + "' is not a SHA-256",
+    object.fail(key, "'" + hash + "' is not a SHA-256",
                 "write 64 lower-case hex digits (sha256sum prints them)");
   }
   return hash;
@@ -340,6 +340,11 @@ ModelManifest parse_root(JsonObject root) {
   if (root.has("source")) out.source = parse_source(root.object("source", true));
   parse_file(root, out);
   out.sha256 = sha256_field(root, !out.source.kind.empty());
+  out.weights_sha256 = sha256_field(root, false, "weights_sha256");
+  if (root.ok() && !out.weights_sha256.empty() && !out.file.ends_with(".xml")) {
+    root.fail("weights_sha256", "'" + out.file + "' has no weights file",
+              "leave it out; only an OpenVINO .xml has its weights in a .bin beside it");
+  }
   if (root.has("licence")) out.licence = parse_licence(root.object("licence", true));
   out.input = parse_input(root.object("input", true));
   out.head = parse_head(root.object("head", true));

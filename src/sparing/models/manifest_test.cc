@@ -128,7 +128,9 @@ TEST(Manifest, ShippedOnesAndTheManualsExamplesAreGood) {
 TEST(Manifest, WriterRoundTrip) {
   for (const HeadInfo& row : heads()) {
     json manifest = minimal(row.name);
+    manifest["file"] = "m.xml";
     manifest["sha256"] = std::string(64, 'a');
+    manifest["weights_sha256"] = std::string(64, 'b');
     manifest["licence"] = {{"spdx", "MIT"}, {"origin", "somebody"}, {"notice", "n \"quoted\""}};
     manifest["input"]["mean"] = {103.53, 116.28, 123.675};
     manifest["input"]["fit"] = "letterbox";
@@ -168,6 +170,9 @@ constexpr BadCase kBadCases[] = {
     {R"({"file": ""})", "'file'", "empty"},
     {R"({"file": "a\u0000b"})", "'file'", "zero"},
     {R"({"sha256": "abc"})", "'sha256'", "64"},
+    {R"({"file": "m.xml", "weights_sha256": "abc"})", "'weights_sha256'", "64"},
+    {R"({"weights_sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})",
+     "'weights_sha256'", ".xml"},
     {R"({"sha256": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})",
      "'sha256'", "lower-case"},
     {R"({"licence": {}})", "'licence.spdx'", "missing"},

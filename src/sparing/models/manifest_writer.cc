@@ -100,6 +100,7 @@ std::string to_json(const ModelManifest& manifest) {
   out["task"] = manifest.task;
   out["file"] = manifest.file;
   if (!manifest.sha256.empty()) out["sha256"] = manifest.sha256;
+  if (!manifest.weights_sha256.empty()) out["weights_sha256"] = manifest.weights_sha256;
   if (!manifest.licence.spdx.empty()) {
     out["licence"] = {{"spdx", manifest.licence.spdx},
                       {"origin", manifest.licence.origin},

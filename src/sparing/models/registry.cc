@@ -122,15 +122,17 @@ Result<fs::path> find_manifest(std::string_view name, const ModelPaths& paths) {
                          std::string("give an .onnx file or a manifest (.json)"));
 }
 
-Status check_hash(const ModelManifest& manifest, const fs::path& file) {
-  if (manifest.sha256.empty()) return ok_status();
+Status check_hash(const ModelManifest& manifest, const fs::path& file, std::string_view field,
+                  const std::string& expected) {
+  if (expected.empty()) return ok_status();
   SPARING_ASSIGN_OR_RETURN(const std::string found, sha256_file(file));
-  if (found == manifest.sha256) return ok_status();
-  const std::string fix = manifest.source.kind.empty()
-                              ? "use the file that the manifest is for, or correct its sha256"
-                              : "run `sparing models get " + manifest.name + "` to fetch it again";
+  if (found == expected) return ok_status();
+  const std::string fix =
+      manifest.source.kind.empty()
+          ? "use the file that the manifest is for, or correct its " + std::string(field)
+          : "run `sparing models get " + manifest.name + "` to fetch it again";
   return Error{ErrorCode::kModel, "model file '" + file.string() + "'",
-               "SHA-256 expected " + manifest.sha256 + ", found " + found, fix};
+               "SHA-256 expected " + expected + ", found " + found, fix};
 }
 
 Result<Model> resolve_manifest(ModelManifest manifest, const fs::path& manifest_file,
@@ -142,7 +144,9 @@ Result<Model> resolve_manifest(ModelManifest manifest, const fs::path& manifest_
                                 : "run `sparing models get " + manifest.name + "`";
     return model_error(manifest.name, "its file '" + file.string() + "' is missing", fix);
   }
-  SPARING_RETURN_IF_ERROR(check_hash(manifest, file));
+  SPARING_RETURN_IF_ERROR(check_hash(manifest, file, "sha256", manifest.sha256));
+  SPARING_RETURN_IF_ERROR(check_hash(manifest, fs::path(file).replace_extension(".bin"),
+                                     "weights_sha256", manifest.weights_sha256));
   return Model{std::move(manifest), file};
 }
 

@@ -133,6 +133,19 @@ TEST_F(Registry, ByManifestFile) {
   EXPECT_THAT(error_of((root_ / "user/bad.json").string()), HasSubstr("not JSON"));
 }
 
+TEST_F(Registry, WeightsOfAnIrAreVerified) {
+  const fs::path manifest =
+      write_manifest("user/ir.json", "ir",
+                     std::string(R"(, "file": "ir.xml", "weights_sha256": ")") + kHashOfAbc + '"');
+  write("user/ir.xml", "<net/>");
+  EXPECT_THAT(error_of(manifest.string()), AllOf(HasSubstr("ir.bin"), HasSubstr("No such file")));
+  write("user/ir.bin", "abd");
+  EXPECT_THAT(error_of(manifest.string()), AllOf(HasSubstr("ir.bin"), HasSubstr("SHA-256"),
+                                                 HasSubstr("correct its weights_sha256")));
+  write("user/ir.bin", "abc");
+  EXPECT_EQ(resolve_model(manifest.string(), paths_, context_)->file, root_ / "user/ir.xml");
+}
+
 TEST_F(Registry, BareFilesAreInspected) {
   const Result<Model> model =
       resolve_model(write("user/My Model.ONNX", "x").string(), paths_, context_);
