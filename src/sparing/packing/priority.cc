@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostObjects = 65536;
 
 int drawn_side(double length, double scale) {
-  constexpr double kMost = std::numeric_limits<int>::max();
+  constexpr double kMost = 1e9;  // leaves room for gaps and borders
   return static_cast<int>(std::clamp(std::round(length * scale), 1.0, kMost));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,7 +42,7 @@ class WindowPlanner {
   }
 
   Result<WindowPlan> plan() {
-    SPARING_ASSIGN_OR_RETURN(std::optional<Draft> draft, place_all());
+    SPARING_ASSIGN_OR_RETURN(std::optional<Draft> draft, cheapest_of_all());
     if (!draft) {
       SPARING_ASSIGN_OR_RETURN(draft, place_by_priority());
     }
@@ -87,19 +88,20 @@ class WindowPlanner {
   }
 
   // Area that a canvas needs for the regions of `waiting`.
-  std::int64_t area_needed(const std::vector<std::size_t>& waiting) const {
+  std::int64_t area_needed(const std::vector<std::size_t>& waiting, double fill) const {
     double sum = 0;
     for (const std::size_t i : waiting) {
       sum += (items_[i].size.width + resources_.pack.gap) *
              static_cast<double>(items_[i].size.height + resources_.pack.gap);
     }
-    return static_cast<std::int64_t>(std::ceil(sum / options_.expected_fill));
+    return static_cast<std::int64_t>(std::ceil(sum / fill));
   }
 
-  // The part of the menu whose canvases hold `item`.
-  CanvasMenu menu_for(Size item) const {
+  // The part of the menu whose canvases hold `item`; of one template, or any (-1).
+  CanvasMenu menu_for(Size item, int template_index = -1) const {
     CanvasMenu part;
     for (std::size_t i = 0; i < menu_.items.size(); ++i) {
+      if (template_index >= 0 && menu_.shapes[i].template_index != template_index) continue;
       if (!holds(menu_.shapes[i].size, item)) continue;
       part.items.push_back(menu_.items[i]);
       part.shapes.push_back(menu_.shapes[i]);
@@ -196,14 +198,47 @@ class WindowPlanner {
     return result;
   }
 
-  // All regions at the least cost; none when they do not fit.
-  Result<std::optional<Draft>> place_all() {
+  // All regions, at the least cost of several plans; none when they do not fit.
+  Result<std::optional<Draft>> cheapest_of_all() {
     // Descending height packs best.
     std::vector<std::size_t> order = by_priority_;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       const Size x = items_[a].size, y = items_[b].size;
       return x.height != y.height ? x.height > y.height : x.width > y.width;
     });
+    struct Attempt {
+      double fill;
+      int template_index;  // -1: any
+    };
+    const double fill = options_.expected_fill;
+    std::vector<Attempt> attempts = {{fill, -1}, {std::max(fill - 0.1, 0.1), -1}};
+    int templates = 0;
+    for (const CanvasShape& shape : menu_.shapes) {
+      templates = std::max(templates, shape.template_index + 1);
+    }
+    for (int t = 0; t < templates && templates > 1; ++t) attempts.push_back({fill, t});
+    attempts.push_back({std::min(fill + 0.1, 1.0), -1});
+
+    std::optional<Draft> best;
+    std::size_t placed = 0;
+    for (const Attempt& attempt : attempts) {
+      placed += order.size();
+      if (best && placed > static_cast<std::size_t>(options_.effort)) break;
+      SPARING_ASSIGN_OR_RETURN(std::optional<Draft> draft,
+                               place_all(order, attempt.fill, attempt.template_index));
+      if (draft && (!best || cost_of(*draft) < cost_of(*best))) best = std::move(draft);
+    }
+    return best;
+  }
+
+  static double cost_of(const Draft& draft) {
+    return std::accumulate(draft.costs.begin(), draft.costs.end(), 0.0);
+  }
+
+  // All regions on canvases of one template (-1: of any), as far as it holds them; none when they
+  // do not fit.
+  Result<std::optional<Draft>> place_all(const std::vector<std::size_t>& order, double fill,
+                                         int template_index) {
     Draft draft = empty_draft();
     // The first round may use any canvas; later ones those that hold the largest that waits, so
     // that each round places one at least.
@@ -214,8 +249,10 @@ class WindowPlanner {
           *std::max_element(rest.begin(), rest.end(), [&](std::size_t a, std::size_t b) {
             return area_of(items_[a].size) < area_of(items_[b].size);
           });
-      const CanvasMenu menu = first ? menu_ : menu_for(items_[largest].size);
-      const KnapsackSolution solution = cheapest(menu, draft, area_needed(rest));
+      CanvasMenu menu = first ? menu_for(Size{1, 1}, template_index)
+                              : menu_for(items_[largest].size, template_index);
+      if (!first && menu.items.empty()) menu = menu_for(items_[largest].size);
+      const KnapsackSolution solution = cheapest(menu, draft, area_needed(rest, fill));
       if (!solution.feasible) return std::optional<Draft>();
       SPARING_RETURN_IF_ERROR(add(draft, menu, solution, rest));
     }
@@ -228,7 +265,7 @@ class WindowPlanner {
       const std::vector<std::size_t> rest = waiting(draft, by_priority_);
       if (rest.empty()) break;
       const Size first = items_[rest.front()].size;
-      const std::int64_t area = area_needed(rest);
+      const std::int64_t area = area_needed(rest, options_.expected_fill);
       KnapsackSolution solution = affordable(menu_, draft, area);
       // The most important one must not wait for ever because small canvases are cheaper.
       if (!any_holds(menu_, solution, first)) {

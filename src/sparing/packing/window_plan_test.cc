@@ -295,6 +295,35 @@ TEST(PlanWindow, WithoutLimitsEverythingFits) {
   }
 }
 
+TEST(PlanWindow, ComparingPlansNeverCostsMore) {
+  std::mt19937 random(13);
+  std::uniform_int_distribution<int> side(20, 150);
+  double hasty = 0, thorough = 0;
+  for (int round = 0; round < 100; ++round) {
+    Rig rig = cpu();
+    std::vector<RoiRequest> requests;
+    for (int i = 0; i < 60; ++i) requests.push_back(request(side(random), side(random)));
+    rig.options.effort = 0;
+    const auto one = rig.plan(requests);
+    rig.options.effort = 1000000;
+    const auto best = rig.plan(requests);
+    ASSERT_TRUE(one.ok() && best.ok());
+    ASSERT_LE(best->cost, one->cost);
+    hasty += one->cost;
+    thorough += best->cost;
+  }
+  EXPECT_LT(thorough, 0.99 * hasty);
+}
+
+TEST(PlanWindow, EnormousRegionsAreShrunk) {
+  const Rig rig = cpu();
+  const std::vector<RoiRequest> requests = {request(1e12, 1e12, 1e6), request(1e-9, 1e-9)};
+  const auto plan = rig.plan(requests);
+  ASSERT_TRUE(plan.ok());
+  ASSERT_NO_FATAL_FAILURE(expect_sound(requests, rig, *plan));
+  EXPECT_TRUE(plan->all_fit);
+}
+
 // Printed, never asserted: 1 ms is what a window affords.
 TEST(PlanWindow, TimesAndFillOfRealWindows) {
   struct Kind {
@@ -306,7 +335,8 @@ TEST(PlanWindow, TimesAndFillOfRealWindows) {
                           Kind{"four PETS streams", 190, 56, 0.25, 16, kInfinity},
                           Kind{"the same, half the time", 190, 56, 0.25, 16, 0.07},
                           Kind{"GRAM M30 at 2x", 400, 40, 0.3, 24, kInfinity},
-                          Kind{"near and far", 150, 60, 0.7, 16, kInfinity}}) {
+                          Kind{"near and far", 150, 60, 0.7, 16, kInfinity},
+                          Kind{"thirty-two streams", 1600, 56, 0.25, 16, kInfinity}}) {
     std::vector<double> times;
     double fill = 0, drops = 0;
     constexpr int kRounds = 40;
