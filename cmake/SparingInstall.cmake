@@ -12,6 +12,7 @@ install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/models
         FILES_MATCHING PATTERN "*.json" PATTERN "README.md")
 # Of tools/ what `sparing models get` runs; the rest is for development.
 install(FILES tools/get_model.py tools/tfjs_to_onnx.py tools/requirements.txt
+              tools/quantize_model.py tools/requirements-quantize.txt
         DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/tools)
 install(DIRECTORY tools/tfjs DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/tools
         FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)

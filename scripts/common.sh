@@ -16,6 +16,7 @@ OPENVINO_HOME=$DEPS/openvino-$(pinned_version openvino)
 OPENVINO_CMAKE_DIR=$OPENVINO_HOME/openvino/cmake
 NODE_HOME=$DEPS/node-$(pinned_version node)
 VENV=$DEPS/python
+QUANTIZE_VENV=$DEPS/python-quantize
 SAMPLE_VIDEO=$DEPS/samples/vtest.avi
 ARM64_ROOT=$DEPS/arm64
 
@@ -56,6 +57,9 @@ npm_client() {
 # The environment in which the built programs fetch and convert models, and tests find the sample.
 export_tool_environment() {
   SPARING_PYTHON=${SPARING_PYTHON:-$VENV/bin/python3}
+  if [[ -x $QUANTIZE_VENV/bin/python3 ]]; then
+    export SPARING_QUANTIZE_PYTHON=${SPARING_QUANTIZE_PYTHON:-$QUANTIZE_VENV/bin/python3}
+  fi
   SPARING_NPM=${SPARING_NPM:-$(npm_client)}
   SPARING_SAMPLE=${SPARING_SAMPLE:-$SAMPLE_VIDEO}
   export SPARING_PYTHON SPARING_NPM SPARING_SAMPLE
