@@ -60,18 +60,20 @@ std::optional<ImportEngine> ImportEngine::make(const ImportPlan& plan, const Vid
 bool ImportEngine::add_sources(const VideoFrame& frame) {
   const PixelFormatInfo& format = info(frame.format);
   max_columns_ = plan_->transposed ? kTurnedColumns : kTileColumns;
+  int last_plane = -1;
   for (int c = 0; c < store_.lines; ++c) {
     const ComponentLayout& layout = format.components[static_cast<std::size_t>(c)];
     SampleSource* last = source_count_ > 0 ? &sources_[source_count_ - 1] : nullptr;
-    const Plane& plane = frame.planes[static_cast<std::size_t>(layout.plane)];
-    if (last == nullptr || last->plane.data != plane.data || last->chroma != is_chroma(format, c)) {
+    const bool chroma = is_chroma(format, c);
+    if (last == nullptr || last_plane != layout.plane || last->chroma != chroma) {
       last = &sources_[source_count_++];
-      last->chroma = is_chroma(format, c);
+      last->chroma = chroma;
       last->line = c;
-      last->plane = plane;
+      last->plane = frame.planes[static_cast<std::size_t>(layout.plane)];
       last->row_bytes = plane_extent(frame.format, layout.plane, frame.coded_size).row_bytes;
       last->sampling.group.step = layout.step;
       last->sampling.group.sample_bytes = format.sample.bytes;
+      last_plane = layout.plane;
     }
     // Offsets for now; relative to the lowest below.
     ComponentGroup& group = last->sampling.group;

@@ -104,6 +104,19 @@ TEST_P(ImportGuard, ReadsNothingOutsideThePlanes) {
   });
 }
 
+// So thin that it ends where it begins, at the end of the picture.
+TEST_P(ImportGuard, VisibleRectangleThinnerThanRounding) {
+  for (const Rect& rect : {Rect{0, 64, 64, 1e-20}, Rect{64, 0, 1e-20, 64}}) {
+    GuardedFrame frame(GetParam().format, {64, 64}, true, false);
+    ASSERT_NE(frame.planes.back().data(), nullptr);
+    frame.view.visible_rect = rect;
+    const TestTensor tensor(DataType::kFloat32, {1, 3, 8, 8}, Layout::kNchw);
+    // Refused or drawn, but not read beyond the end.
+    (void)import_frame(frame.view, {}, tensor.view());
+    (void)import_frame_reference(frame.view, {}, tensor.view());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, ImportGuard, ::testing::ValuesIn(kPixelFormats),
                          [](const auto& row) { return std::string(row.param.name); });
 

@@ -154,13 +154,16 @@ PixelAxis pixel_axis(const DisplayAxis& display, double direction, double shift,
 }
 
 // Samples of an axis that [begin, end) in coded coordinates touches.
-SampleAxis sample_axis(double begin, double end, int shift, bool cosited) {
+SampleAxis sample_axis(double begin, double end, int extent, int shift, bool cosited) {
   SampleAxis axis;
   const double pitch = 1 << shift;
   axis.scale = 1 / pitch;
   axis.offset = cosited ? 0.5 / pitch : 0.5;
-  axis.first = static_cast<int>(std::floor(begin)) >> shift;
-  axis.last = std::max(axis.first, (static_cast<int>(std::ceil(end)) - 1) >> shift);
+  // A rectangle thinner than the rounding of its place may begin where the picture ends.
+  const int first = std::min(static_cast<int>(std::floor(begin)), extent - 1);
+  const int last = std::min(static_cast<int>(std::ceil(end)), extent) - 1;
+  axis.first = first >> shift;
+  axis.last = std::max(first, last) >> shift;
   return axis;
 }
 
@@ -169,8 +172,11 @@ SampleGrid sample_grid(const VideoFrame& frame, ChromaSiting siting, bool chroma
   const PixelFormatInfo& format = info(frame.format);
   const bool left = chroma && (siting == ChromaSiting::kLeft || siting == ChromaSiting::kTopLeft);
   const bool top = chroma && siting == ChromaSiting::kTopLeft;
-  return {sample_axis(visible.x, visible.right(), chroma ? format.chroma_shift_x : 0, left),
-          sample_axis(visible.y, visible.bottom(), chroma ? format.chroma_shift_y : 0, top)};
+  const Size size = frame.coded_size;
+  const int shift_x = chroma ? format.chroma_shift_x : 0;
+  const int shift_y = chroma ? format.chroma_shift_y : 0;
+  return {sample_axis(visible.x, visible.right(), size.width, shift_x, left),
+          sample_axis(visible.y, visible.bottom(), size.height, shift_y, top)};
 }
 
 // Content, map and pixel axes. `frame` has the orientation to show.

@@ -272,7 +272,9 @@ TEST(Import, BandsAndThreadsDoNotMatter) {
       const PixelFormatInfo& row = kPixelFormats[static_cast<std::size_t>(random.whole(0, 20))];
       TestFrame frame = test::random_frame(random, row.format);
       const DataType type = random.pick({DataType::kFloat32, DataType::kUint8});
-      const Shape shape{1, 3, random.whole(1, 60), random.whole(1, 60)};
+      // Few rows or columns, too: then pixels cover many samples.
+      const Shape shape{1, 3, random.whole(1, random.pick({4, 60})),
+                        random.whole(1, random.pick({4, 60}))};
       const Order order = random.pick({Order::kNchw, Order::kNhwc, Order::kScattered});
       Tensor whole = make_tensor(type, shape, order, 0);
       Tensor bands = make_tensor(type, shape, order, 0);
@@ -346,6 +348,77 @@ TEST(Import, ExtremeScales) {
       }
     }
   });
+}
+
+// Ratios where the weights of a wide filter come out even, or only just do not, by rounding.
+TEST(Import, EvenRatiosOfWideFilters) {
+  const int ratios[][2] = {{640, 240}, {1280, 384}, {1920, 288}, {1920, 576}, {1920, 720},
+                           {3840, 1440}, {70, 15}, {71, 3}, {96, 32}, {100, 40}};
+  for_each_target([&] {
+    Random random{std::mt19937(12)};
+    for (const PixelFormatInfo& row : kPixelFormats) {
+      for (const auto& [from, to] : ratios) {
+        for (const Filter filter : {Filter::kArea, Filter::kTriangle}) {
+          TestFrame frame(row.format, {from, 2});
+          test::fill_noise(random, frame);
+          ImportOptions options;
+          options.filter = filter;
+          Tensor fast = make_tensor(DataType::kFloat32, {1, 3, 1, to}, Order::kNchw, 0);
+          Tensor plain = make_tensor(DataType::kFloat32, {1, 3, 1, to}, Order::kNchw, 0);
+          ASSERT_TRUE(import_frame(frame.view(), options, fast.view).ok());
+          ASSERT_TRUE(import_frame_reference(frame.view(), options, plain.view).ok());
+          Share share;
+          SCOPED_TRACE(describe(frame.view(), options, fast.view));
+          compare(fast, plain, plain, options, share);
+          if (::testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  });
+}
+
+// A pixel that covers the picture many times over.
+TEST(Import, HugeRectangles) {
+  for_each_target([] {
+    Random random{std::mt19937(13)};
+    for (const PixelFormat format : {PixelFormat::kGray8, PixelFormat::kRgba, PixelFormat::kNv12}) {
+      TestFrame frame(format, {640, 48});
+      test::fill_noise(random, frame);
+      for (const double extent : {1e5, 7e7, 5e8, 1e9}) {
+        for (const int width : {1, 2, 4, 7, 10, 16, 40}) {
+          for (const Filter filter : {Filter::kBilinear, Filter::kNearest, Filter::kArea}) {
+            ImportOptions options;
+            options.filter = filter;
+            options.visible_rect = Rect{-extent / 2, -extent / 2, extent, extent};
+            Tensor fast = make_tensor(DataType::kFloat32, {1, 3, 2, width}, Order::kNchw, 0);
+            Tensor plain = make_tensor(DataType::kFloat32, {1, 3, 2, width}, Order::kNchw, 0);
+            ASSERT_TRUE(import_frame(frame.view(), options, fast.view).ok());
+            ASSERT_TRUE(import_frame_reference(frame.view(), options, plain.view).ok());
+            Share share;
+            SCOPED_TRACE(describe(frame.view(), options, fast.view));
+            compare(fast, plain, plain, options, share);
+            if (::testing::Test::HasFailure()) return;
+          }
+        }
+      }
+    }
+  });
+}
+
+// Planes of a frame may lie at the same address with strides of their own.
+TEST(Import, PlanesThatShareMemory) {
+  TestFrame frame(PixelFormat::kI420, {64, 64});
+  Random random{std::mt19937(14)};
+  test::fill_noise(random, frame);
+  VideoFrame view = frame.view();
+  view.planes[1] = {view.planes[0].data, 32};
+  view.planes[2] = {view.planes[0].data, 64};
+  Tensor fast = make_tensor(DataType::kFloat32, {1, 3, 40, 40}, Order::kNchw, 0);
+  Tensor plain = make_tensor(DataType::kFloat32, {1, 3, 40, 40}, Order::kNchw, 0);
+  ASSERT_TRUE(import_frame(view, {}, fast.view).ok());
+  ASSERT_TRUE(import_frame_reference(view, {}, plain.view).ok());
+  Share share;
+  compare(fast, plain, plain, {}, share);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ double unit_for(double largest_weight, double largest_unit) {
 // own: with theirs, the weights of the many would be too coarse.
 double choose_unit(const AxisTaps& taps, double largest_unit) {
   if (taps.are_pairs()) return kPairUnit;
-  return unit_for(taps.largest_weight(), largest_unit);
+  // A little greater, so that no rounding gives a pixel in the middle a unit of its own.
+  return unit_for(taps.largest_weight() * (1 + 1e-9), largest_unit);
 }
 
 // Whole weights with the sum `unit`: the rounded sums of the first 1, 2, ... weights, apart.
@@ -63,8 +64,10 @@ bool is_run(const AxisTaps& taps, const ComponentGroup& group, int pixels) {
 
 // Bytes from the first to the last that so many neighbouring columns take.
 int span(const AxisTaps& taps, const ComponentGroup& group, int columns) {
-  const int samples = static_cast<int>(std::ceil((columns - 1) * std::fabs(taps.pitch()) - 1e-9)) +
-                      taps.max_count();
+  // Pixels as large as whole pictures take some number that is too large for any window.
+  constexpr double kLargest = 1e6;
+  const double distance = std::ceil((columns - 1) * std::fabs(taps.pitch()) - 1e-9);
+  const int samples = static_cast<int>(std::min(distance, kLargest)) + taps.max_count();
   return (samples - 1) * group.step + max_delta(group) + group.sample_bytes;
 }
 
@@ -111,13 +114,15 @@ class TableFiller {
     set_factor(i, unit);
   }
 
-  // Columns with a unit of their own are at the begin or at the end.
+  // Columns with a unit of their own are at the begin and at the end.
   void set_factor(int i, double unit) const {
     if (i >= table_.columns) return;
     table_.factor[i] = static_cast<float>(plan_.unit / unit);
-    if (unit == plan_.unit) {
-      table_.whole_begin = std::min(table_.whole_begin, i);
-      table_.whole_end = i + 1;
+    if (unit == plan_.unit) return;
+    if (2 * i < table_.columns) {
+      table_.whole_begin = i + 1;
+    } else {
+      table_.whole_end = std::min(table_.whole_end, i);
     }
   }
 
@@ -288,7 +293,7 @@ class TableFiller {
 // A line too many does little harm; the sparser the columns, the less.
 int group_lines(const AxisTaps& taps, const ComponentGroup& group) {
   const double bytes = std::fabs(taps.pitch()) * group.step * sample_kernels().lanes;
-  return std::clamp(static_cast<int>(std::ceil(bytes / 64)), 1, kMaxLanes);
+  return static_cast<int>(std::clamp(std::ceil(bytes / 64), 1.0, 1.0 * kMaxLanes));
 }
 
 int lane_window(const ComponentGroup& group) {
@@ -301,7 +306,7 @@ int lane_window(const ComponentGroup& group) {
 int wide_window(const AxisTaps& taps, const ComponentGroup& group) {
   const int bytes = span(taps, group, kWideColumns) + group.step;
   int window = 64;
-  while (window < bytes) window *= 2;
+  while (window < bytes && window <= kMaxWideWindow) window *= 2;
   return window;
 }
 
@@ -367,7 +372,7 @@ void fill_taps(const SamplePlan& plan, const AxisTaps& taps, int first, int colu
   table.backwards = taps.pitch() < 0;
   table.group_lines = group_lines(taps, plan.group);
   table.row_bytes = row_bytes;
-  table.whole_begin = taps.are_pairs() ? 0 : columns;
+  table.whole_begin = 0;
   table.whole_end = columns;
   table.safe_begin = 0;
   table.safe_end = 0;
