@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "sparing/io/annotations.h"
 #include "sparing/io/source.h"
 #include "sparing/roi/roi_extractor.h"
 
@@ -188,6 +187,35 @@ TEST(RoiRecall, QuarterSize) {
   RoiOptions options;
   options.reduction = "4";
   EXPECT_GE(measure(options, "all, quarter size").recall(), 0.965);
+}
+
+// The camera is knocked aside by 10 pixels for two frames, every second: each way is one whole
+// frame and no storm of regions.
+TEST(RoiRecall, ShakesOfTheSampleVideoAreCameraMotion) {
+  if (video().frames.empty()) GTEST_SKIP() << "set SPARING_SAMPLE to vtest.avi";
+  auto extractor = RoiExtractor::create();
+  ASSERT_TRUE(extractor.ok());
+  int steps = 0, seen = 0, others = 0;
+  std::size_t most = 0;
+  bool was_aside = false;
+  for (std::size_t i = 0; i < 300; ++i) {
+    VideoFrame frame = video().frames[i].view();
+    const bool aside = i % 10 == 6 || i % 10 == 7;
+    frame.visible_rect = aside ? Rect{8, 0, 752, 560} : Rect{0, 6, 752, 560};
+    const auto result = extractor->add(frame);
+    ASSERT_TRUE(result.ok());
+    const bool camera = result->change == GlobalChange::kCameraMotion;
+    steps += aside != was_aside;
+    seen += camera && aside != was_aside;
+    others += i > 0 && aside == was_aside && result->change != GlobalChange::kNone;
+    most = std::max(most, result->rois.size());
+    was_aside = aside;
+  }
+  std::printf("shakes: %d of %d seen, %d whole frames without, at most %zu regions a frame\n", seen,
+              steps, others, most);
+  EXPECT_EQ(seen, steps);
+  EXPECT_LE(others, 3);
+  EXPECT_LE(most, 40u);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kAutoPixels = 250000;
 // Below this share of changed pixels not even a moved camera makes a storm of regions.
-constexpr double kSuspicious = 0.03;
+constexpr double kSuspicious = 0.06;
 // A curve or a shift explains a change that it reduces to this share.
 constexpr double kExplained = 0.5;
 // Of a followed object's box, on each side: shadows, and boxes that are a little off.
