@@ -6,5 +6,10 @@
 
 // The kernels are not written for vectors of a size that is not known when they are compiled. NEON
 // takes their place.
+#define SPARING_UNSIZED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#ifdef SPARING_FEW_SIMD_TARGETS
+#define HWY_DISABLED_TARGETS (SPARING_UNSIZED_TARGETS | HWY_AVX3 | HWY_SSE4 | HWY_SSSE3)
+#else
+#define HWY_DISABLED_TARGETS SPARING_UNSIZED_TARGETS
+#endif
