@@ -32,7 +32,7 @@ struct RoiOptions {
   int lost_frames = 10;
   int max_objects = 300;
   bool difference = true;
-  int gap = 5;
+  int gap = 2;
   double threshold = -1;
   double least_threshold = 8;
   int min_size = 8;
