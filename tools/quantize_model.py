@@ -48,6 +48,8 @@ def import_packages():
     """(nncf, numpy, openvino), without their reports to their makers."""
     os.environ["NNCF_CI"] = "1"
     sys.modules["openvino_telemetry"] = None  # importing it is an ImportError now
+    # NNCF draws progress bars on standard output, which is not ours to write to.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
         import nncf
         import numpy

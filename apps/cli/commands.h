@@ -15,6 +15,9 @@ void add_detect_command(CLI::App& app, Command& run);
 void add_import_command(CLI::App& app, Command& run);
 void add_eval_command(CLI::App& app, Command& run);
 void add_models_command(CLI::App& app, Command& run);
+// Under `models`.
+void add_quantize_command(CLI::App& app, Command& run);
+void add_profile_command(CLI::App& app, Command& run);
 void add_info_command(CLI::App& app, Command& run);
 
 // "sparing: <error>" on standard error; returns the error's exit code.

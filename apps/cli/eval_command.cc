@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "eval_classes.h"
 #include "exit_codes.h"
 #include "option_flags.h"
 #include "sparing/io/annotations.h"
@@ -36,27 +36,6 @@ struct EvalCommand {
 
   int run();
 };
-
-// The class ids that have an object.
-std::vector<int> annotated_classes(const AnnotationSet& truth) {
-  std::set<int> ids;
-  for (const ImageAnnotations& image : truth.images) {
-    for (const Annotation& object : image.objects) ids.insert(object.class_id);
-  }
-  return {ids.begin(), ids.end()};
-}
-
-// A class that nobody annotated is unknown, not absent: its detections say nothing.
-long long remove_other_classes(DetectionSet& set, const std::vector<int>& classes) {
-  if (classes.empty()) return 0;
-  std::size_t removed = 0;
-  for (ImageDetections& image : set.images) {
-    removed += std::erase_if(image.detections, [&](const Detection& d) {
-      return std::find(classes.begin(), classes.end(), d.class_id) == classes.end();
-    });
-  }
-  return static_cast<long long>(removed);
-}
 
 void print_table(const Evaluation& result, const EvaluationOptions& options, long long removed) {
   std::printf("%-20s %9s %10s %8s %8s %8s %8s %8s %8s\n", "class", "objects", "detections",

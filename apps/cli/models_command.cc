@@ -1,11 +1,7 @@
-// sparing models: list, get, inspect.
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+// sparing models: list, get, inspect; quantize and profile have files of their own.
+#include <signal.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -13,11 +9,10 @@
 
 #include "commands.h"
 #include "exit_codes.h"
+#include "program.h"
 #include "runtime.h"
 #include "sparing/models/head.h"
 #include "sparing/models/registry.h"
-
-extern char** environ;
 
 namespace sparing::cli {
 namespace {
@@ -38,29 +33,6 @@ int list() {
   return kExitOk;
 }
 
-// The private environment that the set-up made, or the user's own Python.
-std::string python() {
-  if (const char* set = std::getenv("SPARING_PYTHON"); set != nullptr && *set != '\0') return set;
-  const fs::path own = share_dir() / ".deps" / "python" / "bin" / "python3";
-  std::error_code error;
-  return fs::exists(own, error) ? own.string() : "python3";
-}
-
-// Runs a program with our terminal and environment; its exit code, or -1 when it cannot start.
-int run_program(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
-    return -1;
-  int state = 0;
-  while (waitpid(child, &state, 0) < 0) {
-    if (errno != EINTR) return -1;
-  }
-  return WIFEXITED(state) ? WEXITSTATUS(state) : kExitInterrupted;
-}
-
 int get(const std::string& name) {
   const ModelPaths paths = default_model_paths(share_dir());
   auto models = list_models(paths);
@@ -76,10 +48,11 @@ int get(const std::string& name) {
       std::error_code error;
       if (!fs::exists(manifest, error)) continue;
       const int code = run_program(
-          {python(), tool.string(), manifest.string(), "--out", paths.model_dir.string()});
+          {tool_python(), tool.string(), manifest.string(), "--out", paths.model_dir.string()});
       if (code == 0) return kExitOk;
       if (code < 0 || code == 126 || code == 127) {
-        return report({ErrorCode::kModel, "model '" + name + "'", "cannot run '" + python() + "'",
+        return report({ErrorCode::kModel, "model '" + name + "'",
+                       "cannot run '" + tool_python() + "'",
                        "install Python 3.11 or later, or set SPARING_PYTHON to one"});
       }
       // The tool has said what is wrong.
@@ -140,12 +113,15 @@ void add_models_command(CLI::App& parent, Command& run) {
     bool manifest = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* app = parent.add_subcommand("models", "list, fetch and inspect models");
+  CLI::App* app =
+      parent.add_subcommand("models", "list, fetch, inspect, quantise and profile models");
   app->footer(
       "Examples:\n"
       "  sparing models list                what is known, and what is here\n"
       "  sparing models get nanodet-g       fetch, verify and convert; the only command that downloads\n"
-      "  sparing models inspect yolo.onnx   inputs, outputs, and the head that reads them");
+      "  sparing models inspect yolo.onnx   inputs, outputs, and the head that reads them\n"
+      "  sparing models quantize nanodet-g --calib clip.mp4    a model in 8-bit integers\n"
+      "  sparing models profile nanodet-g --threads 1          how long it takes, by size");
   app->require_subcommand(1);
   app->add_subcommand("list", "the known models, and which are here")->callback([&run] {
     run = [] { return list(); };
@@ -161,6 +137,8 @@ void add_models_command(CLI::App& parent, Command& run) {
   inspect_app->callback([arguments, &run] {
     run = [arguments] { return inspect(arguments->file, arguments->manifest); };
   });
+  add_quantize_command(*app, run);
+  add_profile_command(*app, run);
 }
 
 }  // namespace sparing::cli

@@ -1,0 +1,254 @@
+// sparing models profile: how long a model takes on this machine, by the size of its input.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "exit_codes.h"
+#include "latency_meter.h"
+#include "option_flags.h"
+#include "runtime.h"
+#include "signals.h"
+#include "sparing/backends/openvino.h"
+#include "sparing/io/file.h"
+#include "sparing/packing/latency_profile.h"
+#include "sparing/pipeline/detector.h"
+
+namespace sparing::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kHelp =
+    "Examples:\n"
+    "  sparing models profile nanodet-g --threads 1\n"
+    "  sparing models profile nanodet-g-int8 --shapes 320x320,640x480 --json\n\n"
+    "Best on a machine that does nothing else. The profile is kept in the user's cache folder.";
+
+// Sides of 128 and 1920 pixels, and what lies between, in the usual aspect ratios.
+constexpr Size kDefaultShapes[] = {{128, 128}, {192, 192}, {256, 256},  {320, 320},
+                                   {384, 288}, {416, 416}, {512, 384},  {640, 480},
+                                   {768, 576}, {960, 544}, {1280, 736}, {1920, 1088}};
+
+struct ProfileCommand {
+  std::string model;
+  std::vector<std::string> shapes;
+  std::string out;
+  int runs = 9;
+  bool json = false;
+  bool quiet = false;
+  RuntimeOptions runtime;
+
+  int run();
+
+ private:
+  Result<std::vector<Size>> sizes(const ModelInput& input) const;
+  // The largest size that runs is the last of `meter.results()`; `problem` says why larger do not.
+  Status measure(LatencyMeter& meter, const std::vector<Size>& wanted, std::string& problem) const;
+  Result<fs::path> file(const ProfiledProcessor& processor) const;
+};
+
+// A default shape is a size that nobody asked for: made fit, or left out.
+void add_default_sizes(const ModelInput& input, std::vector<Size>& sizes) {
+  if (input.default_size.width > 0) sizes.push_back(input.default_size);
+  for (const Size& shape : kDefaultShapes) {
+    if (input_size(input, shape, shape).ok()) sizes.push_back(shape);
+  }
+}
+
+bool smaller(const Size& a, const Size& b) {
+  const auto key = [](const Size& s) {
+    return std::pair(std::int64_t{s.width} * s.height, s.width);
+  };
+  return key(a) < key(b);
+}
+
+Result<std::vector<Size>> ProfileCommand::sizes(const ModelInput& input) const {
+  std::vector<Size> sizes;
+  for (const std::string& text : shapes) {
+    auto size = parse_size(text);
+    if (size.ok()) size = input_size(input, *size, *size);
+    if (!size.ok()) {
+      Error error = size.error();
+      error.thing = "--shapes '" + text + "'";
+      return error;
+    }
+    sizes.push_back(*size);
+  }
+  if (input.fixed_size) {
+    sizes = {input.default_size};
+  } else if (shapes.empty()) {
+    add_default_sizes(input, sizes);
+  }
+  std::sort(sizes.begin(), sizes.end(), smaller);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (sizes.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "--shapes", "the model takes none of the usual ones",
+                 "name some, e.g. --shapes 300x300,512x512"};
+  }
+  return sizes;
+}
+
+Status ProfileCommand::measure(LatencyMeter& meter, const std::vector<Size>& wanted,
+                               std::string& problem) const {
+  const std::stop_token stop = stop_on_signals();
+  // What the device cannot hold ends the list, and is itself a result.
+  std::vector<Size> run;
+  for (const Size& size : wanted) {
+    if (Status status = measure_all(meter, {size}, 1, stop); !status.ok()) {
+      if (run.empty() || status.error().code == ErrorCode::kInterrupted) return status;
+      problem = status.error().to_string();
+      break;
+    }
+    run.push_back(size);
+  }
+  return measure_all(meter, run, runs, stop);
+}
+
+Result<fs::path> ProfileCommand::file(const ProfiledProcessor& processor) const {
+  if (!out.empty()) return fs::path(out);
+  const fs::path cache = user_cache_dir();
+  if (cache.empty()) {
+    return Error{ErrorCode::kOutput, "cache folder", "there is no home folder",
+                 "name a file with --out, or set XDG_CACHE_HOME"};
+  }
+  std::string name = processor.model + "." + processor.processor + ".json";
+  std::replace(name.begin(), name.end(), ':', '-');
+  return cache / "profiles" / name;
+}
+
+template <class Struct>
+Json to_json_object(const Struct& value) {
+  Json json = Json::object();
+  for_each_option(value, [&](const auto& field, const auto& v) { json[field.name] = v; });
+  return json;
+}
+
+std::string device_name(const ContextOptions& options) {
+  const auto devices = openvino_devices();
+  if (!devices.ok()) return {};
+  std::string wanted(to_string(options.device_type));
+  std::transform(wanted.begin(), wanted.end(), wanted.begin(), ::toupper);
+  for (const DeviceInfo& device : *devices) {
+    if (device.name.starts_with(wanted)) return device.full_name;
+  }
+  return {};
+}
+
+Json profile_json(const LatencyProfile& profile, const Context& context) {
+  Json json;
+  json["schema"] = 1;
+  json.update(to_json_object(profile.processor()));
+  json["machine"] = device_name(context.options());
+  json["engine"] = context.backend_name();
+  json["points"] = Json::array();
+  for (const LatencyPoint& point : profile.points())
+    json["points"].push_back(to_json_object(point));
+  return json;
+}
+
+void print_table(const LatencyProfile& profile, const std::vector<ShapeLatency>& results) {
+  std::printf("%s on %s\n", profile.processor().model.c_str(),
+              profile.processor().processor.c_str());
+  std::printf("%-12s %10s %10s %12s\n", "size", "median ms", "least ms", "ns per pixel");
+  for (const ShapeLatency& row : results) {
+    const double pixels = static_cast<double>(row.size.width) * row.size.height;
+    const std::string size = std::to_string(row.size.width) + "x" + std::to_string(row.size.height);
+    std::printf("%-12s %10.2f %10.2f %12.1f\n", size.c_str(), row.seconds * 1e3, row.least * 1e3,
+                row.seconds * 1e9 / pixels);
+  }
+  if (const auto& line = profile.line()) {
+    std::printf("time = %.2f ms + %.1f ns per pixel\n", line->fixed * 1e3, line->per_pixel * 1e9);
+  }
+}
+
+Result<LatencyProfile> make_profile(const Model& model, const ContextOptions& options,
+                                    const std::vector<ShapeLatency>& results) {
+  ProfiledProcessor processor;
+  processor.model = model.manifest.name;
+  processor.processor = std::string(to_string(options.device_type)) + ":" +
+                        std::string(to_string(options.precision)) + ":" +
+                        std::to_string(options.threads);
+  processor.largest_width = results.back().size.width;
+  processor.largest_height = results.back().size.height;
+  std::vector<LatencyPoint> points;
+  for (const ShapeLatency& row : results) {
+    points.push_back({row.size.width, row.size.height, row.seconds * 1e3});
+  }
+  return LatencyProfile::create(std::move(processor), std::move(points));
+}
+
+int ProfileCommand::run() {
+  stop_on_signals();
+  if (runs < 1 || runs > 1000) {
+    return report({ErrorCode::kInvalidArgument, "--runs", std::to_string(runs) + " is out of range",
+                   "give a value from 1 to 1000"});
+  }
+  runtime.streams = 1;
+  auto context = create_context(runtime);
+  if (!context.ok()) return report(context.error());
+  auto resolved = resolve_model(model, default_model_paths(share_dir()), *context);
+  if (!resolved.ok()) return report(resolved.error());
+  auto wanted = sizes(resolved->manifest.input);
+  if (!wanted.ok()) return report(wanted.error());
+  auto meter = LatencyMeter::create(*context, *resolved);
+  if (!meter.ok()) return report(meter.error());
+  std::string problem;
+  if (Status status = measure(*meter, *wanted, problem); !status.ok()) {
+    return report(status.error());
+  }
+  const std::vector<ShapeLatency> results = meter->results();
+  auto profile = make_profile(*resolved, context->options(), results);
+  if (!profile.ok()) return report(profile.error());
+  auto path = file(profile->processor());
+  if (!path.ok()) return report(path.error());
+  const Json written = profile_json(*profile, *context);
+  const std::string text = written.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto bytes = std::as_bytes(std::span(text));
+  if (Status status = write_file(*path, std::span(&bytes, 1)); !status.ok()) {
+    return report(status.error());
+  }
+  if (json) {
+    std::fputs(text.c_str(), stdout);
+  } else if (!quiet) {
+    print_table(*profile, results);
+    if (!problem.empty()) std::printf("no larger size runs here: %s\n", problem.c_str());
+    std::printf("written: %s\n", path->c_str());
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& parent, Command& run) {
+  auto command = std::make_shared<ProfileCommand>();
+  CLI::App* app =
+      parent.add_subcommand("profile", "measure a model's time by the size of its input");
+  app->footer(kHelp);
+  app->add_option("model", command->model, "a model's name, manifest (.json) or ONNX file")
+      ->required();
+  app->add_option("--shapes", command->shapes,
+                  "sizes of the network's input, e.g. 320x320,640x480 (default: 12 from 128x128 to "
+                  "1920x1088, those that the model takes)")
+      ->delimiter(',')
+      ->type_name("WxH,...");
+  app->add_option("--runs", command->runs, "timed runs of each size; the median counts")
+      ->capture_default_str();
+  app->add_option("-o,--out", command->out, "the JSON file (default: in the user's cache folder)");
+  add_flags(*app, command->runtime);
+  // One inference at a time: its latency is what is measured.
+  app->remove_option(app->get_option("--streams"));
+  app->add_flag("--json", command->json, "print the profile as JSON");
+  app->add_flag("-q,--quiet", command->quiet, "print nothing");
+  app->callback([command, &run] { run = [command] { return command->run(); }; });
+}
+
+}  // namespace sparing::cli

@@ -1,0 +1,212 @@
+"""`sparing models quantize` and `sparing models profile` end to end.
+
+Quantising needs the environment of `scripts/setup --quantize`; those tests are skipped without it.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import sparing_testing as st
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SMALL = ("--size", "192x160", "--frames", 12)
+
+
+def quantize_python():
+    deps = os.environ.get("SPARING_DEPS_DIR") or ROOT / ".deps"
+    return pathlib.Path(os.environ.get("SPARING_QUANTIZE_PYTHON") or
+                        pathlib.Path(deps) / "python-quantize" / "bin" / "python3")
+
+
+class ModelsTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.out = self.dir / "out"
+
+    def quantize(self, *arguments, **options):
+        return st.sparing("models", "quantize", *arguments, "--out", self.out, "-q", **options)
+
+    def assert_error(self, run, code, *words):
+        self.assertEqual(run.returncode, code, run.stderr)
+        lines = run.stderr.strip().splitlines()
+        self.assertEqual(len(lines), 1, run.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+        self.assert_nothing_left()
+
+    def assert_nothing_left(self):
+        self.assertEqual(list(self.out.iterdir()) if self.out.exists() else [], [])
+
+
+class QuantizeErrors(ModelsTest):
+    """What is told before there is work, wherever the quantiser's environment is."""
+
+    def setUp(self):
+        super().setUp()
+        python = self.dir / "python3"
+        python.write_text("#!/bin/sh\nexit 9\n")
+        python.chmod(0o755)
+        self.environment = {**os.environ, "SPARING_QUANTIZE_PYTHON": str(python)}
+
+    def test_wrong_arguments(self):
+        env = self.environment
+        self.assert_error(self.quantize("unicorn", "--calib", st.SAMPLE, env=env), 4, "unicorn",
+                          st.MODEL)
+        self.assert_error(self.quantize(st.MODEL, "--calib", self.dir / "none.mp4", env=env), 3,
+                          "none.mp4")
+        self.assert_error(self.quantize(st.MODEL, "--calib", "-", env=env), 2, "--calib")
+        self.assertEqual(self.quantize(st.MODEL, env=env).returncode, 2)
+        for option, value in (("--frames", 0), ("--max-drop", 2), ("--preset", "tiny"),
+                              ("--size", "100x100"), ("--gt", self.dir / "none.txt")):
+            run = self.quantize(st.MODEL, "--calib", st.SAMPLE, option, value, env=env)
+            self.assertIn(run.returncode, (2, 3), run.stderr)
+            self.assertIn(str(value), run.stderr)
+            self.assert_nothing_left()
+        for name in (st.MODEL, "Bad Name", "../escaped"):
+            run = self.quantize(st.MODEL, "--calib", st.SAMPLE, "--name", name, env=env)
+            self.assertIn(run.returncode, (2, 4), run.stderr)
+            self.assertIn(name, run.stderr)
+            self.assert_nothing_left()
+
+    def test_no_environment(self):
+        env = {**os.environ, "SPARING_QUANTIZE_PYTHON": "", "SPARING_DEPS_DIR": str(self.dir)}
+        run = self.quantize(st.MODEL, "--calib", st.SAMPLE, env=env)
+        self.assert_error(run, 6, "scripts/setup --quantize", "SPARING_QUANTIZE_PYTHON")
+        env["SPARING_QUANTIZE_PYTHON"] = str(self.dir / "none")
+        run = self.quantize(st.MODEL, "--calib", st.SAMPLE, *SMALL, env=env)
+        self.assert_error(run, 6, str(self.dir / "none"))
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.out.write_text("a file")
+        run = st.sparing("models", "quantize", st.MODEL, "--calib", st.SAMPLE, "-q", "--out",
+                         self.out, env=self.environment)
+        self.assertEqual(run.returncode, 5, run.stderr)
+        self.assertIn(str(self.out), run.stderr)
+
+    def test_a_tool_that_fails_leaves_nothing(self):
+        run = self.quantize(st.MODEL, "--calib", st.SAMPLE, *SMALL, env=self.environment)
+        self.assertEqual(run.returncode, 4, run.stderr)
+        self.assert_nothing_left()
+
+
+@unittest.skipUnless(quantize_python().exists(), "scripts/setup --quantize has not been run")
+class Quantize(ModelsTest):
+    def test_the_new_model_is_kept_and_used(self):
+        run = self.quantize(st.MODEL, "--calib", st.SAMPLE, *SMALL, "--max-drop", 0.2, "--json")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(sorted(os.listdir(self.out)),
+                         [f"{st.MODEL}-int8.{ending}" for ending in ("bin", "json", "xml")])
+        report = json.loads(run.stdout)
+        self.assertTrue(report["kept"])
+        self.assertLess(report["bytes_after"], report["bytes_before"] / 3)
+        self.assertEqual(report["calibration_frames"], 12)
+        for check in report["checks"]:
+            self.assertEqual(check["size"], [192, 160])
+            self.assertGreater(check["boxes"], 10)
+            self.assertAlmostEqual(check["drop"], 1 - check["agreement"])
+            self.assertLessEqual(check["drop"], 0.2)
+        manifest = self.out / f"{st.MODEL}-int8.json"
+        text = json.loads(manifest.read_text())
+        self.assertIn("8-bit", text["licence"]["notice"])
+        self.assertNotIn("source", text)
+        detect = ("detect", st.SAMPLE, "--model", manifest, "--size", "192x160", "--max-frames", 5)
+        run = st.sparing(*detect, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(json.loads(run.stdout)["model"], f"{st.MODEL}-int8")
+        weights = manifest.with_suffix(".bin")
+        data = bytearray(weights.read_bytes())
+        data[len(data) // 2] ^= 1
+        weights.write_bytes(data)
+        run = st.sparing(*detect, "--json")
+        self.assertEqual(run.returncode, 4, run.stderr)
+        self.assertIn("SHA-256", run.stderr)
+
+    def test_too_great_a_drop_is_refused(self):
+        run = self.quantize(st.MODEL, "--calib", st.SAMPLE, *SMALL, "--max-drop", 0)
+        self.assert_error(run, 7, "refused", "--max-drop 0", "192x160")
+
+    def test_ground_truth_decides_where_there_is_one(self):
+        # All of it in one corner: neither model finds it, so no AP is lost, and none is there.
+        truth = self.dir / "gt.txt"
+        truth.write_text("".join(f"{i},1,0,0,5,5,1,1,1\n" for i in range(1, 796)))
+        run = self.quantize(st.MODEL, "--calib", st.SAMPLE, *SMALL, "--max-drop", 0, "--gt", truth,
+                            "--labels", "person", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for check in json.loads(run.stdout)["checks"]:
+            self.assertEqual((check["ap_before"], check["ap_after"], check["drop"]), (0, 0, 0))
+            self.assertLess(check["agreement"], 1)
+
+    def test_interrupted_leaves_nothing(self):
+        for step in ("running", "quantising", "comparing", "timing"):
+            with self.subTest(step):
+                self.interrupt_in(step)
+
+    def interrupt_in(self, step):
+        process = subprocess.Popen(
+            [st.BINARY, "models", "quantize", st.MODEL, "--calib", st.SAMPLE, "--out", self.out,
+             "--size", "384x288", "--frames", "60", "--max-drop", "1"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        for line in process.stderr:
+            if step in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assert_nothing_left()
+
+
+class Profile(ModelsTest):
+    def profile(self, *arguments, **options):
+        return st.sparing("models", "profile", *arguments, **options)
+
+    def test_table_and_file(self):
+        cache = {**os.environ, "XDG_CACHE_HOME": str(self.dir),
+                 "SPARING_MODELS_DIR": str(st.model_file().parent)}
+        run = self.profile(st.MODEL, "--threads", 1, "--precision", "f32", "--no-cache", "--shapes",
+                           "320x256,64x64,320x256", "--runs", 3, env=cache)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        path = self.dir / "sparing" / "profiles" / f"{st.MODEL}.cpu-f32-1.json"
+        self.assertIn(str(path), run.stdout)
+        self.assertIn("320x256", run.stdout)
+        profile = json.loads(path.read_text())
+        self.assertEqual((profile["schema"], profile["model"], profile["processor"]),
+                         (1, st.MODEL, "cpu:f32:1"))
+        self.assertEqual((profile["largest-width"], profile["largest-height"]), (320, 256))
+        points = [(p["width"], p["height"]) for p in profile["points"]]
+        self.assertEqual(points, [(64, 64), (320, 256)])
+        self.assertTrue(all(p["ms"] > 0 for p in profile["points"]))
+
+    def test_json_is_what_is_written(self):
+        path = self.dir / "p.json"
+        run = self.profile(st.MODEL, "--shapes", "64x64", "--runs", 1, "--out", path, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout, path.read_text())
+
+    def test_wrong_arguments(self):
+        for arguments, code, words in (
+                (("unicorn",), 4, ("unicorn", st.MODEL)),
+                ((st.MODEL, "--shapes", "100x100"), 2, ("--shapes", "100x100", "32")),
+                ((st.MODEL, "--shapes", "big"), 2, ("--shapes", "big")),
+                ((st.MODEL, "--runs", 0), 2, ("--runs", "0")),
+                ((st.MODEL, "--precision", "int3"), 2, ("--precision", "int3")),
+                ((st.MODEL, "--device", "gpu"), 6, ("gpu",)),
+                ((st.MODEL, "--shapes", "64x64", "--runs", 1, "--out", "/dev/full/x"), 5,
+                 ("/dev/full",))):
+            run = self.profile(*arguments)
+            self.assert_error(run, code, *words)
+
+
+if __name__ == "__main__":
+    st.skip_without_model_and_sample()
+    unittest.main()
