@@ -155,6 +155,12 @@ void draw_words(Svg& svg, Point at, const std::string& words) {
   svg.text(at, "text-anchor=\"middle\" font-size=\"10\" fill=\"#555\"", line);
 }
 
+// Whom the ratio is about, where it is not about all peers.
+std::string compared_with(const JobResult& job) {
+  const std::string rivals = job.job->rivals;
+  return rivals.empty() ? "" : " (" + rivals + " only)";
+}
+
 void draw_group(Svg& svg, const LogAxis& axis, const JobResult& job, double x) {
   const double bottom = kTop + kPlotHeight;
   const double middle = x + group_width(job) / 2;
@@ -176,7 +182,8 @@ void draw_group(Svg& svg, const LogAxis& axis, const JobResult& job, double x) {
   if (us != nullptr && peer != nullptr) {
     char ratio[32];
     std::snprintf(ratio, sizeof ratio, "%.1fx", median_ratio(*peer, *us));
-    svg.text({middle, kTop - 8}, "text-anchor=\"middle\" font-weight=\"bold\"", ratio);
+    svg.text({middle, kTop - 8}, "text-anchor=\"middle\" font-weight=\"bold\"",
+             std::string(ratio) + compared_with(job));
   }
   svg.text({middle, bottom + 18}, "text-anchor=\"middle\" font-weight=\"bold\"", job.job->id);
   draw_words(svg, {middle, bottom + 32}, job.job->what);
@@ -206,7 +213,7 @@ Status plot_jobs(std::span<const JobResult> jobs, const std::string& subtitle,
            "From a frame to a tensor: Sparing and its peers");
   svg.text({kLeft, 46}, "fill=\"#555\"", subtitle);
   svg.text({kLeft, 62}, "fill=\"#555\"",
-           "Lower is better. Above each job: its best peer's time over ours.");
+           "Lower is better. Above each job: its best peer's time over ours, of those named.");
   const LogAxis axis(jobs);
   draw_axis(svg, axis, width);
   double x = kLeft + kGap / 2;

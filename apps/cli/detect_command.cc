@@ -82,14 +82,6 @@ Status DetectCommand::check() const {
   if (json && writes_to_stdout()) {
     return usage("--json", "needs standard output, which --out - has", "write the boxes to a file");
   }
-  if (max_frames < 0) {
-    return usage("--max-frames", std::to_string(max_frames) + " is out of range",
-                 "give 0 (all) or more");
-  }
-  if (decoder_threads < 1 || decoder_threads > 64) {
-    return usage("--decoder-threads", std::to_string(decoder_threads) + " is out of range",
-                 "give a value from 1 to 64");
-  }
   SPARING_RETURN_IF_ERROR(validate_options(detect));
   return validate_options(runtime);
 }
@@ -238,13 +230,18 @@ void add_detect_command(CLI::App& parent, Command& run) {
       ->capture_default_str();
   add_flags(*app, command->detect);
   add_flags(*app, command->runtime);
-  app->add_option("--max-frames", command->max_frames, "stop after so many frames (0: all)");
-  app->add_option("--decoder-threads", command->decoder_threads, "threads of the video decoder")
+  check_range<long long>(
+      app->add_option("--max-frames", command->max_frames, "stop after so many frames (0: all)"), 0,
+      1e15);
+  check_range<int>(app->add_option("--decoder-threads", command->decoder_threads,
+                                   "threads of the video decoder"),
+                   1, 64)
       ->capture_default_str();
   app->add_option("--dump-inputs", command->dump_inputs,
                   "write what the network sees, a NumPy file a frame, into this folder");
   app->add_flag("--json", command->json, "print the summary as one JSON object");
   app->add_flag("-q,--quiet", command->quiet, "no progress and no summary");
+  refuse_empty_values(*app);
   app->callback([command, &run] { run = [command] { return command->run(); }; });
 }
 

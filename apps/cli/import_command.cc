@@ -76,10 +76,6 @@ Status ImportCommand::check() const {
                    "end it with .npy or .png");
     }
   }
-  if (decoder_threads < 1 || decoder_threads > 64) {
-    return usage("--decoder-threads", std::to_string(decoder_threads) + " is out of range",
-                 "give a value from 1 to 64");
-  }
   return {};
 }
 
@@ -185,10 +181,13 @@ void add_import_command(CLI::App& parent, Command& run) {
                   "where the tensor goes (.npy, .png); may be given several times")
       ->allow_extra_args(false);
   add_flags(*app, command->settings);
-  app->add_option("--decoder-threads", command->decoder_threads, "threads of the video decoder")
+  check_range<int>(app->add_option("--decoder-threads", command->decoder_threads,
+                                   "threads of the video decoder"),
+                   1, 64)
       ->capture_default_str();
   app->add_flag("--json", command->json, "print the summary as one JSON object");
   app->add_flag("-q,--quiet", command->quiet, "no progress and no summary");
+  refuse_empty_values(*app);
   app->callback([command, &run] { run = [command] { return command->run(); }; });
 }
 

@@ -90,8 +90,11 @@ std::string tensor_text(const ImportReport& report) {
 std::string picture_text(const ImportReport& report) {
   const VideoFrame& frame = report.frame.frame.view();
   const VideoFrame shown = oriented(report.request, frame);
-  std::string text = size_text(display_size(shown)) + " " + std::string(info(frame.format).name) +
-                     ", " + report.source.codec;
+  std::string text = size_text(display_size(shown)) + " ";
+  if (report.frame.converted) {
+    text += std::string(report.frame.stream_format) + ", converted to ";
+  }
+  text += std::string(info(frame.format).name) + ", " + report.source.codec;
   if (shown.rotation != Rotation::k0) {
     text += ", turned by " + std::to_string(static_cast<int>(shown.rotation));
   }
@@ -161,6 +164,8 @@ std::string report_json(const ImportReport& report) {
   json["time_seconds"] = frame.timestamp.seconds();
   json["damaged"] = report.frame.damaged;
   json["format"] = info(frame.format).name;
+  json["stream_format"] = report.frame.stream_format;
+  json["converted"] = report.frame.converted;
   json["coded_size"] = {frame.coded_size.width, frame.coded_size.height};
   json["display_size"] = {display.width, display.height};
   json["rotation"] = static_cast<int>(shown.rotation);

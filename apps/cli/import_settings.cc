@@ -1,5 +1,6 @@
 #include "import_settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -39,6 +40,27 @@ bool parse(const std::string& text, Number& value) {
   return code == std::errc() && end == text.data() + text.size();
 }
 
+// A number as it is written, but one that the type does not hold.
+template <class Number>
+bool is_too_far(const std::string& text) {
+  Number value;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc::result_out_of_range && end == text.data() + text.size();
+}
+
+// The values that an option's channels may have. The library checks the same of its own fields.
+struct ChannelRule {
+  const char* option;
+  const char* allowed;
+  bool (*holds)(float);
+};
+constexpr ChannelRule kMeanRule{"--mean", "finite numbers of a 32-bit float",
+                                [](float v) { return std::isfinite(v); }};
+constexpr ChannelRule kStdRule{"--std", "finite numbers of a 32-bit float other than 0",
+                               [](float v) { return std::isfinite(v) && v != 0; }};
+constexpr ChannelRule kPadRule{"--pad", "pixel values from 0 to 255 (before normalisation)",
+                               [](float v) { return v >= 0 && v <= 255; }};
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
@@ -46,18 +68,26 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 // One value for all channels, or one each.
-Status set_per_channel(const char* option, const std::vector<std::string>& words, int channels,
+Status set_per_channel(const ChannelRule& rule, const std::vector<std::string>& words, int channels,
                        std::array<float, 3>& values) {
   if (words.empty()) return {};
   const std::size_t colors = channels == 1 ? 1 : 3;
   const std::string counts = colors == 1 ? "1 number" : "1 number, or 3 in the tensor's order";
   if (words.size() != 1 && words.size() != colors) {
-    return usage(option, "'" + joined(words) + "' has " + std::to_string(words.size()) + " values",
+    return usage(rule.option,
+                 "'" + joined(words) + "' has " + std::to_string(words.size()) + " values",
                  "give " + counts);
   }
   for (std::size_t c = 0; c < values.size(); ++c) {
-    if (!parse(words[std::min(c, words.size() - 1)], values[c])) {
-      return usage(option, "'" + joined(words) + "' is not a list of numbers", "give " + counts);
+    const std::string& word = words[std::min(c, words.size() - 1)];
+    const bool is_number = parse(word, values[c]);
+    if (!is_number && !is_too_far<float>(word)) {
+      return usage(rule.option, "'" + joined(words) + "' is not a list of numbers",
+                   "give " + counts);
+    }
+    if (!is_number || !rule.holds(values[c])) {
+      return usage(rule.option, "'" + word + "' is out of range",
+                   std::string("give ") + rule.allowed);
     }
   }
   return {};
@@ -87,6 +117,10 @@ Status set_quantization(const ImportSettings& settings, DataType type, Quantizat
   if (words.size() != 2 || !parse(words[0], value.scale) || !parse(words[1], value.zero_point)) {
     return usage("--quantize", "'" + joined(words) + "' is not a scale and a whole zero point",
                  "give SCALE,ZERO, e.g. 0.0078125,-128");
+  }
+  if (!std::isfinite(value.scale) || value.scale == 0) {
+    return usage("--quantize", "its scale '" + words[0] + "' cannot divide",
+                 "give a finite scale other than 0, e.g. 0.0078125,-128");
   }
   return {};
 }
@@ -157,9 +191,9 @@ Result<ImportRequest> make_request(const ImportSettings& settings) {
   ImportOptions& options = request.options;
   options.alpha = static_cast<float>(settings.alpha);
   const int channels = request.channels;
-  SPARING_RETURN_IF_ERROR(set_per_channel("--mean", settings.mean, channels, options.mean));
-  SPARING_RETURN_IF_ERROR(set_per_channel("--std", settings.std, channels, options.std));
-  SPARING_RETURN_IF_ERROR(set_per_channel("--pad", settings.pad, channels, options.pad));
+  SPARING_RETURN_IF_ERROR(set_per_channel(kMeanRule, settings.mean, channels, options.mean));
+  SPARING_RETURN_IF_ERROR(set_per_channel(kStdRule, settings.std, channels, options.std));
+  SPARING_RETURN_IF_ERROR(set_per_channel(kPadRule, settings.pad, channels, options.pad));
   SPARING_RETURN_IF_ERROR(set_rect(settings.rect, options.visible_rect));
   SPARING_RETURN_IF_ERROR(set_quantization(settings, request.type, options.quantization));
   if (!settings.size.empty()) {
@@ -183,9 +217,17 @@ Rect source_rect(const ImportRequest& request, const VideoFrame& frame) {
 
 Result<Size> tensor_size(const ImportRequest& request, const VideoFrame& frame) {
   const Rect rect = source_rect(request, frame);
+  static constexpr double kMaxSide = 1e9;
+  const bool is_huge = rect.width > kMaxSide || rect.height > kMaxSide;
+  if (is_huge && request.size == Size{} && !request.model) {
+    return usage(
+        "--rect",
+        "a tensor of its size is larger than " + std::to_string(kMaxTensorBytes) + " bytes",
+        "give a smaller rectangle, or a --size");
+  }
   // A rectangle that is not one is import's to refuse, in any size.
   const auto side = [](double extent) {
-    return extent >= 1 && extent < 1e9 ? static_cast<int>(std::floor(extent + 0.5)) : 1;
+    return extent >= 1 ? static_cast<int>(std::floor(std::min(extent, kMaxSide) + 0.5)) : 1;
   };
   const Size natural{side(rect.width), side(rect.height)};
   Size size = request.size == Size{} ? natural : request.size;

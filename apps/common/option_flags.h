@@ -2,7 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -10,8 +13,31 @@
 
 namespace sparing::cli {
 
-// Ranges and choices are checked by validate_options, so that a library user reads the same
-// message.
+// What is wrong with a number as it was written, and what to give instead; empty: nothing. Numbers
+// are plain decimals, whatever the locale.
+std::string number_problem(std::string_view text, bool whole, double low, double high,
+                           std::string_view unit);
+
+// Makes a text that is no number of this range an error of the parse. It has to be one here: after
+// the parse, a number that stands for "not given" looks like one that was not given.
+template <class T>
+CLI::Option* check_range(CLI::Option* option, double low, double high, std::string unit = "") {
+  constexpr bool kWhole = std::is_integral_v<T>;
+  if constexpr (kWhole) {
+    low = std::max(low, static_cast<double>(std::numeric_limits<T>::lowest()));
+    high = std::min(high, static_cast<double>(std::numeric_limits<T>::max()));
+  }
+  return option->check([low, high, unit = std::move(unit)](const std::string& text) {
+    return number_problem(text, kWhole, low, high, unit);
+  });
+}
+
+// Makes an empty text an error of the parse, for each option of the command: an empty string means
+// "not given" to the options structs, and --size '' is more often an unset shell variable. To be
+// called when the command has all its options.
+void refuse_empty_values(CLI::App& command);
+
+// Choices are checked by validate_options, so that a library user reads the same message.
 template <class Struct>
 void add_flags(CLI::App& app, Struct& options) {
   for_each_option(options, [&](const auto& field, auto& value) {
@@ -28,9 +54,10 @@ void add_flags(CLI::App& app, Struct& options) {
         option->delimiter(',')->allow_extra_args(false);  // the next word may be the input
       } else if constexpr (std::is_same_v<T, std::string>) {
         if (!value.empty()) option->capture_default_str();
-      } else if (static_cast<double>(value) !=
-                 field.unset_value) {  // else the help says what holds
-        option->capture_default_str();
+      } else {
+        check_range<T>(option, field.min, field.max, std::string(field.unit_text));
+        // Else the help says what holds.
+        if (static_cast<double>(value) != field.unset_value) option->capture_default_str();
       }
     }
   });

@@ -5,11 +5,13 @@ import json
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -387,8 +389,48 @@ class Frames(ImportTest):
         self.assertEqual(process.returncode, 130, errors)
         self.assertFalse(self.npy.exists())
 
+    def test_a_second_interrupt_ends_a_slow_computation(self):
+        video = self.video(Picture("I420", 32, 16))
+        process = subprocess.Popen(
+            [st.BINARY, "import", str(video), "--reference", "--size", "16000x16000", "--type", "u8",
+             "--out", self.npy], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.fail("does not end")
+        self.assertEqual(process.returncode, -signal.SIGINT, errors)
+        self.assertEqual([p for p in self.dir.iterdir() if str(p) != str(video)], [])
+
 
 class Summary(ImportTest):
+    def test_a_converted_stream_is_told(self):
+        random = np.random.default_rng(4)
+        pixels = random.integers(0, 65536, (8, 16, 3)).astype(">u2")
+        rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+        deep = self.dir / "deep.png"
+        deep.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+            for kind, data in ((b"IHDR", struct.pack(">IIBBBBB", 16, 8, 16, 2, 0, 0, 0)),
+                               (b"IDAT", zlib.compress(rows)), (b"IEND", b""))))
+        few = raw_video.matroska(self.dir / "few.mkv", b"YUV9", 32, 16, [bytes(32 * 16 + 2 * 8 * 4)])
+        own = self.video(Picture("I420", 32, 16))
+        for path, stream, format, converted in ((deep, "rgb48be", "RGB24", True),
+                                                (few, "yuv410p", "I420", True),
+                                                (own, "yuv420p", "I420", False)):
+            with self.subTest(stream):
+                summary = self.summary(path)
+                self.assertEqual((summary["stream_format"], summary["format"],
+                                  summary["converted"]), (stream, format, converted))
+                text = self.run_import(path).stdout
+                (self.assertIn if converted else self.assertNotIn)(
+                    f"{stream}, converted to {format}", text)
+
     def test_text_says_what_was_used(self):
         video = self.video(Picture("I420P10", 32, 16), matrix="bt2020", transfer="pq")
         run = self.run_import(video, "--rect", "4,2,16,8.5", "--size", "8x4", "--type", "bf16",
@@ -453,7 +495,28 @@ class Errors(ImportTest):
                 (("--rect", "0,0,900000,900000"), ("900000", "smaller --size")),
                 (("--mean", "1,2"), ("--mean", "'1,2'", "2 values")),
                 (("--mean", "1,2,x"), ("--mean", "'1,2,x'")),
-                (("--std", "1,0,1"), ("std[1]", "0")),
+                (("--std", "1,0,1"), ("--std", "'0'")),
+                (("--frame", -1), ("--frame", "'-1'", "from 0 to 2147483646")),
+                (("--frame", "1.5"), ("--frame", "'1.5'", "whole number", "from 0 to")),
+                (("--frame", "010"), ("--frame", "'010'", "whole number")),
+                (("--frame", "99999999999"), ("--frame", "'99999999999'", "out of range")),
+                (("--frame", ""), ("--frame", "''")),
+                (("--time", -1), ("--time", "'-1'", "SECONDS")),
+                (("--time", "nan"), ("--time", "'nan' is not a number")),
+                (("--time", "1e999"), ("--time", "'1e999'", "out of range")),
+                (("--threads", "2000"), ("--threads", "'2000'", "from 1 to 1024")),
+                (("--decoder-threads", "two"), ("--decoder-threads", "'two'", "from 1 to 64")),
+                (("--type", "f16", "--type", "u8"), ("--type", "'f16', 'u8'", "once")),
+                (("--rect", "0,0,8,8", "--rect", "1,1,8,8"), ("--rect", "0,0,8,8,1,1,8,8")),
+                (("--out",), ("--out", "missing")),
+                (("--rect", "0,0,1e9,1e9"), ("1000000000x1000000000", "smaller --size")),
+                (("--rect", "0,0,1e12,8"), ("--rect", "larger than", "--size")),
+                (("--size", "20000x80000"), ("20000x80000", "smaller --size")),
+                (("--mean", "1e39"), ("--mean", "'1e39' is out of range")),
+                (("--mean", "1,inf,3"), ("--mean", "'inf' is out of range")),
+                (("--std", "0"), ("--std", "'0' is out of range", "other than 0")),
+                (("--pad", "256"), ("--pad", "'256'", "0 to 255")),
+                (("--pad", "-1"), ("--pad", "'-1'", "0 to 255")),
                 (("--pad", "1,2,3", "--channels", 1), ("--pad", "3 values", "1 number")),
                 (("--quantize", "0.5,0"), ("--quantize", "f32", "--type")),
                 (("--quantize", "0,0", "--type", "i8"), ("scale", "0")),
@@ -468,6 +531,43 @@ class Errors(ImportTest):
                 (("--colour", "x"), ("--colour",))):
             with self.subTest(arguments):
                 self.assert_error(st.sparing("import", video, *arguments), 2, *words)
+
+    def test_an_empty_value_is_not_an_absent_one(self):
+        video = self.video(Picture("I420", 32, 16))
+        for option in ("out", "time", "rect", "size", "model", "layout", "channels", "type", "order",
+                       "mean", "std", "fit", "anchor", "pad", "filter", "outside", "chroma",
+                       "quantize", "alpha", "rotate", "matrix", "range", "siting", "threads",
+                       "decoder-threads"):
+            with self.subTest(option):
+                self.assert_error(st.sparing("import", video, f"--{option}", ""), 2,
+                                  f"--{option}: ''")
+
+    def test_words_that_are_no_choice(self):
+        video = self.video(Picture("I420", 32, 16))
+        for option, choice in (("layout", "nhwc"), ("order", "bgr"), ("fit", "crop"),
+                               ("filter", "area"), ("matrix", "bt709"), ("range", "full"),
+                               ("siting", "left"), ("anchor", "center"), ("outside", "pad"),
+                               ("chroma", "replicate"), ("type", "f32")):
+            with self.subTest(option):
+                self.assert_error(st.sparing("import", video, f"--{option}", "odd"), 2,
+                                  f"--{option}: 'odd'", choice)
+
+    def test_detect_refuses_the_same(self):
+        video = self.video(Picture("I420", 32, 16))
+        for arguments, words in ((("--score", -1), ("--score", "'-1'", "from 0 to 1")),
+                                 (("--iou", -1), ("--iou", "'-1'", "from 0 to 1")),
+                                 (("--max-detections", 0), ("--max-detections", "'0'", "from 1")),
+                                 (("--max-frames", -1), ("--max-frames", "'-1'", "from 0")),
+                                 (("--decoder-threads", 0), ("--decoder-threads", "'0'")),
+                                 (("--size", ""), ("--size", "''")),
+                                 (("--render", ""), ("--render", "''")),
+                                 (("--format", ""), ("--format", "''")),
+                                 (("--dump-inputs", ""), ("--dump-inputs", "''")),
+                                 (("--classes", ""), ("--classes", "''")),
+                                 (("--streams", "1.5"), ("--streams", "'1.5'", "whole"))):
+            with self.subTest(arguments):
+                run = st.sparing("detect", video, "--out", self.dir / "a.jsonl", *arguments)
+                self.assert_error(run, 2, *words)
 
     def test_inputs_models_and_outputs(self):
         video = self.video(Picture("I420", 32, 16))

@@ -40,6 +40,10 @@ struct SourceFrame {
   std::int64_t index = 0;  // 0-based, consecutive
   bool damaged = false;    // the decoder reported an error in this picture
   std::string file;        // for image sequences: this picture's file; empty for videos
+  // The decoder's own format in FFmpeg's words ("yuv420p12le"), of static storage, and whether the
+  // frame was converted from it because it is none of ours.
+  std::string_view stream_format;
+  bool converted = false;
 };
 
 // Not thread-safe: one thread calls next() at a time. Frames may outlive the source.

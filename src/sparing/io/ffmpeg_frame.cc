@@ -166,6 +166,11 @@ std::optional<Orientation> frame_orientation(const AVFrame& frame) {
 
 }  // namespace
 
+std::string_view name_of(AVPixelFormat format) {
+  const char* name = av_get_pix_fmt_name(format);
+  return name != nullptr ? name : std::string_view();
+}
+
 std::optional<PixelFormat> direct_format(AVPixelFormat format) {
   for (const DirectFormat& row : kDirectFormats) {
     if (row.av == format) return row.ours;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "sparing/base/result.h"
 #include "sparing/frame/video_frame.h"
@@ -52,6 +53,8 @@ class FrameWrapper {
   ScalerKey key_;
 };
 
+// FFmpeg's name of a format, of static storage; empty for none.
+std::string_view name_of(AVPixelFormat format);
 // The table of what is wrapped without conversion, for tests.
 std::optional<PixelFormat> direct_format(AVPixelFormat format);
 // The format that others are converted to; nullopt for hardware surfaces and the like.

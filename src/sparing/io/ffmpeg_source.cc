@@ -402,6 +402,9 @@ Result<SourceFrame> FfmpegSource::take(ffmpeg::Frame frame) {
   if (result.damaged) ++damaged_;
   VideoFrame times;
   stamp(*frame, times);
+  const auto format = static_cast<AVPixelFormat>(frame->format);
+  result.stream_format = ffmpeg::name_of(format);
+  result.converted = !ffmpeg::direct_format(format);
   auto wrapped = wrapper_.wrap(std::move(frame), orientation_);
   if (!wrapped.ok()) {
     Error error = std::move(wrapped).error();

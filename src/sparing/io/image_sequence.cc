@@ -199,6 +199,9 @@ Result<SourceFrame> ImageSequence::decode(const fs::path& file) {
   result.damaged = picture->decode_error_flags != 0 ||
                    (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0 || log.has_errors();
   if (result.damaged) ++damaged_;
+  const auto format = static_cast<AVPixelFormat>(picture->format);
+  result.stream_format = ffmpeg::name_of(format);
+  result.converted = !ffmpeg::direct_format(format);
   auto wrapped = wrapper_.wrap(std::move(picture), {});
   if (!wrapped.ok()) {
     Error error = std::move(wrapped).error();

@@ -118,6 +118,8 @@ std::optional<ColorTransform> make_color_transform(const ImportPlan& plan, Pixel
   // Rounded here, from the exact value; as a float it might lie on the other side of a half.
   double alpha = options.alpha / scale + zero;
   if (is_integer(tensor.type)) alpha = std::nearbyint(alpha);
+  // Not every whole number beyond is a float.
+  if (tensor.type == DataType::kInt32 && !in_range(alpha, 0, 1 << 24)) return std::nullopt;
   color.alpha = static_cast<float>(std::clamp(alpha, limits.low, limits.high));
   return color;
 }

@@ -352,8 +352,8 @@ TEST(Import, ExtremeScales) {
 
 // Ratios where the weights of a wide filter come out even, or only just do not, by rounding.
 TEST(Import, EvenRatiosOfWideFilters) {
-  const int ratios[][2] = {{640, 240}, {1280, 384}, {1920, 288}, {1920, 576}, {1920, 720},
-                           {3840, 1440}, {70, 15}, {71, 3}, {96, 32}, {100, 40}};
+  const int ratios[][2] = {{640, 240},   {1280, 384}, {1920, 288}, {1920, 576}, {1920, 720},
+                           {3840, 1440}, {70, 15},    {71, 3},     {96, 32},    {100, 40}};
   for_each_target([&] {
     Random random{std::mt19937(12)};
     for (const PixelFormatInfo& row : kPixelFormats) {
