@@ -118,10 +118,10 @@ struct ImportOptions {
 // coordinates of the frame (both with pixel centres at .5), through which boxes come back.
 // Values are rounded once, half to even; integer types saturate. Works in memory of the caller
 // only; allocates nothing; may be called from any thread, and from several at once on disjoint
-// destinations. The result does not depend on the position in the tensor or on alignment.
-// Errors, before anything is written: kInvalidArgument (frame, rectangle, shape, stride shorter
-// than an element, std of 0, channel count other than 1, 3 or 4), kNotSupported (a frame on a
-// device).
+// destinations; elements of one tensor must not overlap. The result does not depend on the position
+// in the tensor or on alignment. Errors, before anything is written: kInvalidArgument (frame,
+// rectangle, shape, stride shorter than an element, std of 0, channel count other than 1, 3 or 4),
+// kNotSupported (a frame on a device).
 Result<Affine> import_frame(const VideoFrame& frame, const ImportOptions& options,
                             const TensorView& destination);
 
