@@ -322,6 +322,18 @@ TEST(Import, TileBoundariesDoNotMatter) {
   });
 }
 
+// One image of three float32 channels, height x width, by both ways.
+void check_agreement(const VideoFrame& frame, const ImportOptions& options, Size size) {
+  const Shape shape{1, 3, size.height, size.width};
+  Tensor fast = make_tensor(DataType::kFloat32, shape, Order::kNchw, 0);
+  Tensor plain = make_tensor(DataType::kFloat32, shape, Order::kNchw, 0);
+  SCOPED_TRACE(describe(frame, options, fast.view));
+  ASSERT_TRUE(import_frame(frame, options, fast.view).ok());
+  ASSERT_TRUE(import_frame_reference(frame, options, plain.view).ok());
+  Share share;
+  compare(fast, plain, plain, options, share);
+}
+
 // Scales from 1:400 to 20:1, past every limit of the tables and into the reference.
 TEST(Import, ExtremeScales) {
   for_each_target([] {
@@ -336,13 +348,7 @@ TEST(Import, ExtremeScales) {
           ImportOptions options;
           options.filter = filter;
           if (width == 300) options.visible_rect = Rect{1960.2, 3.5, 15.1, 1.1};
-          Tensor fast = make_tensor(DataType::kFloat32, {1, 3, 4, width}, Order::kNchw, 0);
-          Tensor plain = make_tensor(DataType::kFloat32, {1, 3, 4, width}, Order::kNchw, 0);
-          ASSERT_TRUE(import_frame(frame.view(), options, fast.view).ok());
-          ASSERT_TRUE(import_frame_reference(frame.view(), options, plain.view).ok());
-          Share share;
-          SCOPED_TRACE(describe(frame.view(), options, fast.view));
-          compare(fast, plain, plain, options, share);
+          check_agreement(frame.view(), options, {width, 4});
           if (::testing::Test::HasFailure()) return;
         }
       }
@@ -363,13 +369,7 @@ TEST(Import, EvenRatiosOfWideFilters) {
           test::fill_noise(random, frame);
           ImportOptions options;
           options.filter = filter;
-          Tensor fast = make_tensor(DataType::kFloat32, {1, 3, 1, to}, Order::kNchw, 0);
-          Tensor plain = make_tensor(DataType::kFloat32, {1, 3, 1, to}, Order::kNchw, 0);
-          ASSERT_TRUE(import_frame(frame.view(), options, fast.view).ok());
-          ASSERT_TRUE(import_frame_reference(frame.view(), options, plain.view).ok());
-          Share share;
-          SCOPED_TRACE(describe(frame.view(), options, fast.view));
-          compare(fast, plain, plain, options, share);
+          check_agreement(frame.view(), options, {to, 1});
           if (::testing::Test::HasFailure()) return;
         }
       }
@@ -390,13 +390,7 @@ TEST(Import, HugeRectangles) {
             ImportOptions options;
             options.filter = filter;
             options.visible_rect = Rect{-extent / 2, -extent / 2, extent, extent};
-            Tensor fast = make_tensor(DataType::kFloat32, {1, 3, 2, width}, Order::kNchw, 0);
-            Tensor plain = make_tensor(DataType::kFloat32, {1, 3, 2, width}, Order::kNchw, 0);
-            ASSERT_TRUE(import_frame(frame.view(), options, fast.view).ok());
-            ASSERT_TRUE(import_frame_reference(frame.view(), options, plain.view).ok());
-            Share share;
-            SCOPED_TRACE(describe(frame.view(), options, fast.view));
-            compare(fast, plain, plain, options, share);
+            check_agreement(frame.view(), options, {width, 2});
             if (::testing::Test::HasFailure()) return;
           }
         }
@@ -413,12 +407,7 @@ TEST(Import, PlanesThatShareMemory) {
   VideoFrame view = frame.view();
   view.planes[1] = {view.planes[0].data, 32};
   view.planes[2] = {view.planes[0].data, 64};
-  Tensor fast = make_tensor(DataType::kFloat32, {1, 3, 40, 40}, Order::kNchw, 0);
-  Tensor plain = make_tensor(DataType::kFloat32, {1, 3, 40, 40}, Order::kNchw, 0);
-  ASSERT_TRUE(import_frame(view, {}, fast.view).ok());
-  ASSERT_TRUE(import_frame_reference(view, {}, plain.view).ok());
-  Share share;
-  compare(fast, plain, plain, {}, share);
+  check_agreement(view, {}, {40, 40});
 }
 
 }  // namespace

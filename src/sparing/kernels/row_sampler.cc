@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace sparing::internal {
+
 int batch_rows(int columns, bool pairs) {
   if (!pairs) return 1;
   const int padded = (columns + kMaxLanes - 1) / kMaxLanes * kMaxLanes;

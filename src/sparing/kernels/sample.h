@@ -1,6 +1,7 @@
 // Horizontal sampling: one row of a plane in, one line of floats for each component out, a value
-// for each tensor column. All sums are of integers and exact, so that every instruction set, and
-// every cut into tiles and groups, gives the same bits.
+// for each tensor column. Sums are of integers and exact (but those of many taps of 2 bytes, whose
+// order is fixed), so that every instruction set, and every cut into tiles and groups, gives the
+// same bits.
 #pragma once
 
 #include <cstddef>
@@ -66,7 +67,7 @@ struct TapTable {
   // kLane: where the bytes of a window's taps go.
   alignas(64) std::uint8_t lane_index[16];
   // kBlock, kWide: `steps` rows of an index and of a weight pair a column; kPair: one row of each.
-  // kLane: 8 weights for each window. data_at() and sample.cc know the order.
+  // kLane: 8 weights for each window, in the order of lane_place() in sample.cc.
   static constexpr std::size_t kDataBytes = 36864;
   alignas(64) std::uint8_t data[kDataBytes];
 
