@@ -340,6 +340,7 @@ TEST(Source, WaitsForTheWriterOfAFifo) {
   EXPECT_EQ(play(**source).frames.size(), 10u);
   EXPECT_EQ((*source)->info().name, fifo);
   writer.join();
+  source.value().reset();  // else the next writer finds a reader, and is gone before ours opens
 
   std::thread silent([&] { write_file(fifo, ""); });
   EXPECT_THAT(opening_error(fifo), HasSubstr("no data"));
