@@ -134,7 +134,10 @@ class Detector {
   RunSummary run(VideoSource& source, std::span<ResultSink* const> sinks,
                  const RunControl& control = {});
 
+  // For the modules above, which schedule the same steps in another way.
   struct Impl;
+  Impl& impl() { return *impl_; }
+  const Impl& impl() const { return *impl_; }
 
  private:
   explicit Detector(std::unique_ptr<Impl> impl);

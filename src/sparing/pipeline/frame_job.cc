@@ -91,17 +91,22 @@ Status Detector::Impl::prepare(FrameSlot& slot, Size size) {
   return {};
 }
 
-Result<Affine> Detector::Impl::import(const VideoFrame& frame, FrameSlot& slot) {
-  SPARING_RETURN_IF_ERROR(validate(frame));
-  SPARING_ASSIGN_OR_RETURN(
-      const Size size, sparing::input_size(manifest.input, display_size(frame), requested_size));
-  SPARING_RETURN_IF_ERROR(prepare(slot, size));
+VideoFrameImport Detector::Impl::import_settings(const VideoFrame& frame) const {
   VideoFrameImport source;
   source.frame = frame;
   source.layout = manifest.input.layout;
   source.options.mean = manifest.input.mean;
   source.options.std = manifest.input.std;
   source.options.order = manifest.input.order;
+  return source;
+}
+
+Result<Affine> Detector::Impl::import(const VideoFrame& frame, FrameSlot& slot) {
+  SPARING_RETURN_IF_ERROR(validate(frame));
+  SPARING_ASSIGN_OR_RETURN(
+      const Size size, sparing::input_size(manifest.input, display_size(frame), requested_size));
+  SPARING_RETURN_IF_ERROR(prepare(slot, size));
+  VideoFrameImport source = import_settings(frame);
   source.options.fit = manifest.input.fit;
   source.options.pad = manifest.input.pad;
   source.options.anchor = manifest.input.anchor;

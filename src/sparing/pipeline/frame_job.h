@@ -42,6 +42,10 @@ struct Detector::Impl {
   std::map<std::pair<int, int>, std::map<std::string, Shape>> output_shapes;  // by input size
 
   Shape input_shape(Size size) const;
+  // Makes the slot's tensors fit an input of this size, which the model must take.
+  Status prepare(FrameSlot& slot, Size size);
+  // How the model wants a frame: layout, mean, std and channel order; the whole frame, stretched.
+  VideoFrameImport import_settings(const VideoFrame& frame) const;
   // Step 1: draws the frame into the slot's input tensor. Returns the map from tensor to display
   // coordinates.
   Result<Affine> import(const VideoFrame& frame, FrameSlot& slot);
@@ -52,7 +56,6 @@ struct Detector::Impl {
                                       DetectionCounts& counts);
 
  private:
-  Status prepare(FrameSlot& slot, Size size);
   void keep_best(std::vector<Detection>& detections, DetectionCounts& counts) const;
 };
 
