@@ -35,20 +35,26 @@ LAYERS = {
     "metrics": ["base"],
     "io": ["frame"],
     "pipeline": ["models", "roi", "packing", "adapt", "track", "metrics", "io"],
+    "streams": ["pipeline", "roi", "packing", "track"],
     "apps/common": ["pipeline", "backends"],
-    "apps/cli": ["pipeline", "backends"],
-    "apps/bench": ["pipeline", "backends"],
-    "apps/server": ["pipeline", "backends"],
-    "bindings/python": ["pipeline", "backends"],
+    "apps/cli": ["streams", "backends"],
+    "apps/bench": ["streams", "backends"],
+    "apps/server": ["streams", "backends"],
+    "bindings/python": ["streams", "backends"],
     "bindings/wasm": ["kernels"],
-    "tests": ["pipeline", "backends"],
-    "fuzz": ["pipeline", "backends"],
+    "tests": ["streams", "backends"],
+    "fuzz": ["streams", "backends"],
 }
 
 LIBRARIES = {module for module in LAYERS if "/" not in module} - {"tests", "fuzz"}
 
 # The tests of a module may also use these: a fake to run on needs no arrow in the library.
-TEST_EXTRAS = {"webnn": ["backends"], "models": ["backends"], "pipeline": ["backends"]}
+TEST_EXTRAS = {
+    "webnn": ["backends"],
+    "models": ["backends"],
+    "pipeline": ["backends"],
+    "streams": ["backends"],
+}
 
 # A third-party header (by the start of its path) -> the modules that may include it. "test" stands
 # for every test, "apps" for every program. What is not listed here may be included nowhere.
