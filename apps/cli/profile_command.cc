@@ -12,7 +12,6 @@
 
 #include "commands.h"
 #include "exit_codes.h"
-#include "latency_meter.h"
 #include "option_flags.h"
 #include "runtime.h"
 #include "signals.h"
@@ -20,6 +19,7 @@
 #include "sparing/io/file.h"
 #include "sparing/packing/latency_profile.h"
 #include "sparing/pipeline/detector.h"
+#include "sparing/streams/latency_meter.h"
 
 namespace sparing::cli {
 namespace {
@@ -170,22 +170,6 @@ void print_table(const LatencyProfile& profile, const std::vector<ShapeLatency>&
   }
 }
 
-Result<LatencyProfile> make_profile(const Model& model, const ContextOptions& options,
-                                    const std::vector<ShapeLatency>& results) {
-  ProfiledProcessor processor;
-  processor.model = model.manifest.name;
-  processor.processor = std::string(to_string(options.device_type)) + ":" +
-                        std::string(to_string(options.precision)) + ":" +
-                        std::to_string(options.threads);
-  processor.largest_width = results.back().size.width;
-  processor.largest_height = results.back().size.height;
-  std::vector<LatencyPoint> points;
-  for (const ShapeLatency& row : results) {
-    points.push_back({row.size.width, row.size.height, row.seconds * 1e3});
-  }
-  return LatencyProfile::create(std::move(processor), std::move(points));
-}
-
 int ProfileCommand::run() {
   stop_on_signals();
   if (runs < 1 || runs > 1000) {
@@ -206,7 +190,7 @@ int ProfileCommand::run() {
     return report(status.error());
   }
   const std::vector<ShapeLatency> results = meter->results();
-  auto profile = make_profile(*resolved, context->options(), results);
+  auto profile = make_profile(resolved->manifest, *meter, processor_name(context->options()));
   if (!profile.ok()) return report(profile.error());
   auto path = file(profile->processor());
   if (!path.ok()) return report(path.error());

@@ -14,7 +14,6 @@
 #include "commands.h"
 #include "eval_classes.h"
 #include "exit_codes.h"
-#include "latency_meter.h"
 #include "option_flags.h"
 #include "program.h"
 #include "quantize_parts.h"
@@ -28,6 +27,7 @@
 #include "sparing/metrics/agreement.h"
 #include "sparing/metrics/average_precision.h"
 #include "sparing/pipeline/detector.h"
+#include "sparing/streams/latency_meter.h"
 
 namespace sparing::cli {
 namespace {
@@ -312,16 +312,10 @@ Status QuantizeCommand::check(Job& job, const Model& candidate) const {
 Status QuantizeCommand::time(Job& job, const Model& candidate) const {
   constexpr int kRuns = 3;  // in each of the rounds
   constexpr int kRounds = 3;
-  struct Contender {
-    Context context;
-    LatencyMeter meter;
-  };
   tell("timing on one thread");
-  std::vector<std::unique_ptr<Contender>> contenders;
-  const auto add = [&](Context context, const Model& model) -> Status {
-    auto entry = std::make_unique<Contender>(Contender{std::move(context), {}});
-    SPARING_ASSIGN_OR_RETURN(entry->meter, LatencyMeter::create(entry->context, model));
-    contenders.push_back(std::move(entry));
+  std::vector<LatencyMeter> contenders;
+  const auto add = [&](const Context& context, const Model& model) -> Status {
+    SPARING_ASSIGN_OR_RETURN(contenders.emplace_back(), LatencyMeter::create(context, model));
     return {};
   };
   SPARING_ASSIGN_OR_RETURN(Context f32, context("f32", 1));
@@ -331,16 +325,15 @@ Status QuantizeCommand::time(Job& job, const Model& candidate) const {
   SPARING_RETURN_IF_ERROR(add(fastest, candidate));
   if (has_bf16) SPARING_RETURN_IF_ERROR(add(fastest, job.original));
   for (int round = 0; round < kRounds; ++round) {
-    for (const auto& entry : contenders) {
-      SPARING_RETURN_IF_ERROR(
-          measure_all(entry->meter, job.tensor_sizes, kRuns, stop_on_signals()));
+    for (LatencyMeter& meter : contenders) {
+      SPARING_RETURN_IF_ERROR(measure_all(meter, job.tensor_sizes, kRuns, stop_on_signals()));
     }
   }
   for (std::size_t i = 0; i < job.tensor_sizes.size(); ++i) {
     QuantizeSpeed& speed = job.report.speeds.emplace_back();
     speed.size = job.tensor_sizes[i];
     const auto median = [&](std::size_t which) {
-      for (const ShapeLatency& row : contenders[which]->meter.results()) {
+      for (const ShapeLatency& row : contenders[which].results()) {
         if (row.size == speed.size) return row.seconds;
       }
       return 0.0;
