@@ -1,0 +1,500 @@
+#include "sparing/streams/stream_detector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "sparing/base/clock.h"
+#include "sparing/streams/canvas_runner.h"
+#include "sparing/streams/stream_state.h"
+#include "sparing/streams/window_job.h"
+
+namespace sparing {
+
+std::string_view to_string(DrawPurpose purpose) {
+  switch (purpose) {
+    case DrawPurpose::kDetect: return "detect";
+    case DrawPurpose::kRefresh: return "refresh";
+    case DrawPurpose::kTrial: return "trial";
+    case DrawPurpose::kProbe: return "probe";
+  }
+  return "unknown";
+}
+
+struct StreamDetector::Impl {
+  Impl(std::vector<Processor> p, const StreamOptions& o, const StreamTuning& t)
+      : processors(std::move(p)), options(o), tuning(t), runner(processors, epoch) {}
+
+  std::vector<Processor> processors;
+  StreamOptions options;
+  StreamTuning tuning;
+  Clock::time_point epoch = Clock::now();
+  CanvasRunner runner;
+  std::vector<CanvasShape> shapes;
+  std::map<int, std::unique_ptr<StreamState>> streams;
+  std::map<int, StreamStatistics> finished;
+  int next_stream = 0;
+  DropHistory drop_history;
+  std::optional<double> next_budget;
+  bool keep_pictures = false;
+  StreamObserver* observer = nullptr;
+  DetectorTotals totals;
+  std::map<int, double> refresh_credit;  // seconds, by stream
+
+  double now() const { return seconds_since(epoch); }
+  Status prepare();
+  double window_budget() const;
+  void plan_ways(double budget);
+  StreamState* refreshed_stream(double budget) const;
+  Result<WindowResult> finish_window();
+  Status finish_stream(StreamState& stream, WindowJob& job, bool refreshed, double trial_scale,
+                       WindowResult& result);
+  Status fill(StreamState& stream, std::vector<FrameRecord> records, WindowResult& result);
+  Status follow(StreamState& stream, const Timestamp& time,
+                std::span<const TrackedDetection> found);
+  void account(const WindowJob& job, WindowReport& report);
+  Status observe(const WindowReport& report);
+};
+
+Status StreamDetector::Impl::prepare() {
+  const ModelInput& input = processors.front().detector.impl().manifest.input;
+  CanvasOptions& canvas = tuning.canvas;
+  if (input.fixed_size) {
+    canvas.templates = {std::to_string(input.default_size.width) + "x" +
+                        std::to_string(input.default_size.height)};
+    canvas.height_step = 0;
+    canvas.stride = 1;
+    canvas.min_width = input.default_size.width;
+    canvas.min_height = input.default_size.height;
+  } else {
+    canvas.stride = std::max(canvas.stride, input.multiple_of);
+    if (canvas.stride % input.multiple_of != 0) canvas.stride = input.multiple_of;
+  }
+  SPARING_ASSIGN_OR_RETURN(shapes, canvas_shapes(canvas));
+  std::erase_if(shapes, [&](const CanvasShape& shape) {
+    return std::max(shape.size.width, shape.size.height) > input.max_size ||
+           std::none_of(processors.begin(), processors.end(),
+                        [&](const Processor& p) { return p.profile.runs(shape.size); });
+  });
+  if (shapes.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "--canvases", "no processor runs any of them",
+                 "give smaller ones, e.g. 640x640"};
+  }
+  if (auto tile = parse_size(options.tile); !tile.ok()) return tile.error();
+  totals.canvases_of.assign(processors.size(), 0);
+  return {};
+}
+
+double StreamDetector::Impl::window_budget() const {
+  if (next_budget) return *next_budget;
+  if (options.budget <= 0) return std::numeric_limits<double>::infinity();
+  double frames = 0;
+  for (const auto& [number, stream] : streams) frames += static_cast<double>(stream->frames.size());
+  return options.budget * 1e-3 * frames;
+}
+
+// The ways of the next window: for each stream what costs least and finds enough; when that is more
+// than the budget, the ways that find most within it.
+void StreamDetector::Impl::plan_ways(double budget) {
+  const LatencyProfile& profile = processors.front().profile;
+  const Size typical{640, 640};
+  const double per_pixel = (options.deterministic ? profile.profiled(typical)
+                                                  : profile.estimate(typical)) /
+                           (640.0 * 640.0);
+  std::vector<StreamState*> active;
+  std::vector<StreamChoices> choices;
+  double cost = 0;
+  for (const auto& [number, stream] : streams) {
+    if (stream->frames.empty() || stream->ended) continue;
+    StreamChoices c =
+        stream->planner.choices(per_pixel, static_cast<int>(stream->frames.size()));
+    if (c.choices.empty()) continue;
+    const std::size_t best = stream->planner.best(c);
+    cost += c.choices[best].cost;
+    stream->choose(c.choices[best]);
+    active.push_back(stream.get());
+    choices.push_back(std::move(c));
+  }
+  if (active.empty() || cost <= budget) return;
+  const auto chosen = most_recall(choices, budget);
+  if (!chosen.ok()) return;  // the choices made above stand
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    active[i]->choose(choices[i].choices[chosen->choice[i]]);
+  }
+}
+
+// The stream that has saved up for a look at a whole frame, the richest first.
+StreamState* StreamDetector::Impl::refreshed_stream(double budget) const {
+  StreamState* best = nullptr;
+  double most = 1;
+  for (const auto& [number, stream] : streams) {
+    if (stream->frames.empty()) continue;
+    const WayPlanner& planner = stream->planner;
+    const double scale = planner.reference_scale();
+    if (planner.way() == DetectWay::kWholeFrame && planner.scale() >= scale) continue;
+    const Size size = stream->frames.back().size;
+    const double cost = processors.front().profile.estimate(
+        {std::max(1, static_cast<int>(size.width * scale)),
+         std::max(1, static_cast<int>(size.height * scale))});
+    const auto credit = refresh_credit.find(number);
+    if (cost > 0.5 * budget || credit == refresh_credit.end()) continue;
+    if (credit->second / cost >= most) {
+      most = credit->second / cost;
+      best = stream.get();
+    }
+  }
+  return best;
+}
+
+Status StreamDetector::Impl::follow(StreamState& stream, const Timestamp& time,
+                                    std::span<const TrackedDetection> found) {
+  if (!stream.frames.back().rois) return {};
+  std::vector<KnownObject> known;
+  std::vector<std::int64_t> ids;
+  const auto add = [&](const TrackedDetection& t) {
+    if (t.detection.score < options.follow_score) return;
+    known.push_back({t.detection, t.id});
+    ids.push_back(t.id);
+  };
+  for (const TrackedDetection& t : found) add(t);
+  // Objects that were missed a moment ago are still looked for.
+  const Size size = stream.frames.back().size;
+  for (TrackedDetection t : stream.tracker.predict(time)) {
+    if (std::find(ids.begin(), ids.end(), t.id) != ids.end()) continue;
+    const bool there = std::any_of(found.begin(), found.end(), [&](const TrackedDetection& f) {
+      return iou(f.detection.box, t.detection.box) > 0.5f;
+    });
+    t.detection.box = clip(t.detection.box, size.width, size.height);
+    if (!there && t.detection.box.area() > 0) add(t);
+  }
+  return stream.extractor.set_objects(known);
+}
+
+Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> records,
+                                  WindowResult& result) {
+  // A stream may change its size; boxes of one size are not carried to another.
+  for (std::size_t first = 0; first < records.size();) {
+    const Size size = stream.frames[first].size;
+    std::size_t last = first + 1;
+    while (last < records.size() && stream.frames[last].size == size) ++last;
+    if (!stream.filler || stream.filler_size != size) {
+      SPARING_ASSIGN_OR_RETURN(stream.filler, BoxFiller::create(size, tuning.fill));
+      stream.filler_size = size;
+    }
+    SPARING_ASSIGN_OR_RETURN(
+        auto boxes,
+        stream.filler->fill(std::span(records).subspan(first, last - first)));
+    for (std::size_t i = first; i < last; ++i) {
+      StreamFrameResult frame;
+      frame.stream = stream.number;
+      frame.source = std::move(stream.frames[i].source);
+      if (!keep_pictures) {
+        VideoFrame view = frame.source.frame.view();
+        view.planes = {};
+        frame.source.frame = SharedFrame(view, nullptr);
+      }
+      frame.boxes = std::move(boxes[i - first]);
+      frame.inspected = records[i].inspected;
+      stream.statistics.detections += static_cast<std::int64_t>(frame.boxes.size());
+      result.frames.push_back(std::move(frame));
+    }
+    first = last;
+  }
+  return {};
+}
+
+Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, bool refreshed,
+                                           double trial_scale, WindowResult& result) {
+  SPARING_ASSIGN_OR_RETURN(const std::vector<KeyFrameResult> keys, job.results(stream));
+  std::vector<FrameRecord> records(stream.frames.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].time = stream.frames[i].source.frame.view().timestamp;
+    records[i].inspected = false;
+  }
+  std::vector<std::vector<SeenObject>> seen;
+  std::vector<TrackedDetection> last;
+  for (const KeyFrameResult& key : keys) {
+    FrameRecord& record = records[key.frame];
+    record.inspected = key.looked_at;
+    record.dropped = key.dropped;
+    for (const std::int64_t id : key.dropped) drop_history.dropped(stream.number, id);
+    if (!key.looked_at) continue;
+    ++stream.statistics.key_frames;
+    SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
+                             stream.tracker.update(record.time, key.detections));
+    std::vector<SeenObject> objects;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      record.detections.push_back({key.detections[i], ids[i]});
+      objects.push_back({key.detections[i], ids[i]});
+      if (ids[i] >= 0) drop_history.looked_at(stream.number, ids[i]);
+    }
+    last = record.detections;
+    seen.push_back(std::move(objects));
+  }
+  const HeldFrame& newest = stream.frames.back();
+  stream.planner.observe_objects(seen, newest.size);
+  const auto packed = job.packed_pixels(stream.number);
+  stream.planner.observe_packed(packed.pixels, packed.key_frames);
+  if (refreshed && !keys.empty() && keys.back().frame + 1 == stream.frames.size()) {
+    ++stream.statistics.refreshes;
+    stream.planner.observe_recall(stream.planner.way(), stream.planner.scale(),
+                                  keys.back().by_way, keys.back().reference);
+    if (trial_scale > 0) {
+      stream.planner.observe_recall(DetectWay::kWholeFrame, trial_scale, keys.back().trial,
+                                    keys.back().reference);
+    }
+  }
+  const Timestamp time = newest.source.frame.view().timestamp;
+  SPARING_RETURN_IF_ERROR(follow(stream, time, last));
+  stream.scales.end_window(time);
+
+  StreamStatistics& statistics = stream.statistics;
+  statistics.frames += static_cast<std::int64_t>(stream.frames.size());
+  switch (stream.planner.way()) {
+    case DetectWay::kPacked: ++statistics.windows_packed; break;
+    case DetectWay::kWholeFrame: ++statistics.windows_whole; break;
+    case DetectWay::kTiles: ++statistics.windows_tiles; break;
+    case DetectWay::kNothing: break;
+  }
+  for (const HeldFrame& frame : stream.frames) {
+    FrameReport report;
+    report.stream = stream.number;
+    report.frame = frame.source.index;
+    if (frame.rois) {
+      report.rois = frame.rois->rois;
+      report.change = frame.rois->change;
+    }
+    report.key = frame.key;
+    report.way = frame.key ? stream.planner.way() : DetectWay::kNothing;
+    result.report.frames.push_back(std::move(report));
+  }
+  const DropTally drops = job.drops(stream.number);
+  statistics.dropped_regions.merge(drops);
+  result.report.drops.merge(drops);
+  return fill(stream, std::move(records), result);
+}
+
+void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
+  for (const CanvasJob& done : job.jobs()) {
+    const CanvasReport& canvas = done.report;
+    ++totals.canvases;
+    ++totals.canvases_of[static_cast<std::size_t>(canvas.processor)];
+    totals.canvas_pixels += static_cast<std::int64_t>(canvas.size.width) * canvas.size.height;
+    totals.detector_seconds += canvas.inference_seconds;
+    totals.planned_detector_seconds += canvas.planned_seconds;
+    totals.draw_seconds += canvas.draw_seconds;
+    totals.read_seconds += canvas.read_seconds;
+    report.spent_seconds += canvas.inference_seconds;
+    report.planned_seconds += canvas.planned_seconds;
+    double area = 0;
+    for (const CanvasRegion& r : canvas.regions) area += 1.0 * r.place.width * r.place.height;
+    for (const CanvasRegion& r : canvas.regions) {
+      const double share = 1.0 * r.place.width * r.place.height / area;
+      const auto stream = streams.find(r.stream);
+      if (r.purpose == DrawPurpose::kRefresh || r.purpose == DrawPurpose::kTrial) {
+        totals.refresh_seconds += share * canvas.inference_seconds;
+        refresh_credit[r.stream] -= share * canvas.planned_seconds;
+      } else {
+        refresh_credit[r.stream] += options.refresh_share * share * canvas.planned_seconds;
+      }
+      if (r.purpose == DrawPurpose::kProbe) {
+        totals.probe_seconds += share * canvas.inference_seconds;
+      }
+      if (stream == streams.end()) continue;
+      StreamStatistics& statistics = stream->second->statistics;
+      statistics.detector_seconds += share * canvas.inference_seconds;
+      if (r.purpose != DrawPurpose::kDetect) continue;
+      ++statistics.regions;
+      statistics.drawn_pixels += static_cast<std::int64_t>(r.place.width) * r.place.height;
+    }
+    if (options.deterministic) continue;
+    (void)processors[static_cast<std::size_t>(canvas.processor)].profile.observe(
+        canvas.size, std::max(canvas.inference_seconds, 1e-9));
+  }
+  totals.packed_area += job.fill_area();
+  totals.packed_canvas_area += job.canvas_area();
+  report.fill = job.canvas_area() > 0 ? job.fill_area() / job.canvas_area() : 0;
+  if (report.spent_seconds > 1.1 * report.budget_seconds) ++totals.windows_over_budget;
+}
+
+Status StreamDetector::Impl::observe(const WindowReport& report) {
+  if (observer == nullptr) return {};
+  return observer->on_window(report, [&](int number, std::int64_t index) -> const VideoFrame* {
+    const auto it = streams.find(number);
+    if (it == streams.end()) return nullptr;
+    for (const HeldFrame& frame : it->second->frames) {
+      if (frame.source.index == index && frame.key) return &frame.source.frame.view();
+    }
+    return nullptr;
+  });
+}
+
+Result<WindowResult> StreamDetector::Impl::finish_window() {
+  WindowResult result;
+  WindowReport& report = result.report;
+  report.index = totals.windows++;
+  report.start = now();
+  for (const auto& [number, stream] : streams) {
+    SPARING_RETURN_IF_ERROR(stream->cut());
+    totals.extract_seconds += std::exchange(stream->extract_seconds, 0);
+  }
+  report.budget_seconds = window_budget();
+  next_budget.reset();
+
+  const Clock::time_point plan_begin = Clock::now();
+  WindowJob job({processors, shapes, options, tuning, drop_history, report.budget_seconds,
+                 report.index});
+  for (const auto& [number, stream] : streams) SPARING_RETURN_IF_ERROR(job.add_stream(*stream));
+  StreamState* refreshed = refreshed_stream(report.budget_seconds);
+  double trial_scale = 0;
+  if (refreshed != nullptr) {
+    trial_scale = refreshed->planner.trial_scale();
+    job.add_refresh(*refreshed, refreshed->planner.reference_scale(), trial_scale);
+    SPARING_RETURN_IF_ERROR(job.add_probes(*refreshed));
+  }
+  SPARING_RETURN_IF_ERROR(job.plan());
+  report.plan_seconds = seconds_since(plan_begin);
+  totals.plan_seconds += report.plan_seconds;
+
+  const auto observe_canvas = [&](const CanvasReport& canvas) { return observer->on_canvas(canvas); };
+  SPARING_RETURN_IF_ERROR(job.run(runner,
+                                  observer != nullptr
+                                      ? std::function<Status(const CanvasReport&)>(observe_canvas)
+                                      : nullptr,
+                                  totals.canvases));
+  account(job, report);
+
+  const Clock::time_point fill_begin = Clock::now();
+  std::vector<std::vector<HeldFrame>> pictures;
+  for (const auto& [number, stream] : streams) {
+    if (stream->frames.empty()) continue;
+    // The observer looks at the pictures after the results took the frames.
+    std::vector<HeldFrame> held;
+    if (observer != nullptr) held = stream->frames;
+    SPARING_RETURN_IF_ERROR(
+        finish_stream(*stream, job, stream.get() == refreshed, trial_scale, result));
+    if (observer != nullptr) stream->frames = std::move(held);
+  }
+  totals.fill_seconds += seconds_since(fill_begin);
+  plan_ways(report.budget_seconds);
+  report.seconds = now() - report.start;
+  SPARING_RETURN_IF_ERROR(observe(report));
+  return result;
+}
+
+StreamDetector::StreamDetector(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+StreamDetector::StreamDetector(StreamDetector&&) noexcept = default;
+StreamDetector& StreamDetector::operator=(StreamDetector&&) noexcept = default;
+StreamDetector::~StreamDetector() = default;
+
+Result<StreamDetector> StreamDetector::create(std::vector<Processor> processors,
+                                              const StreamOptions& options,
+                                              const StreamTuning& tuning) {
+  SPARING_RETURN_IF_ERROR(validate_options(options));
+  if (processors.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "processors", "none was given", "give at least one"};
+  }
+  for (const Processor& p : processors) {
+    if (p.detector.labels() != processors.front().detector.labels()) {
+      return Error{ErrorCode::kInvalidArgument, "processor '" + p.name + "'",
+                   "its model has other labels than that of '" + processors.front().name + "'",
+                   "use one model in several precisions"};
+    }
+  }
+  auto impl = std::make_unique<Impl>(std::move(processors), options, tuning);
+  SPARING_RETURN_IF_ERROR(impl->prepare());
+  // Options of the parts are checked before the first stream comes.
+  auto trial = StreamState::create(0, {}, impl->options, impl->tuning,
+                                   impl->processors.front().scales);
+  if (!trial.ok()) return trial.error();
+  return StreamDetector(std::move(impl));
+}
+
+const std::vector<std::string>& StreamDetector::labels() const {
+  return impl_->processors.front().detector.labels();
+}
+
+Result<int> StreamDetector::add_stream(const StreamInfo& info) {
+  SPARING_ASSIGN_OR_RETURN(
+      StreamState state, StreamState::create(impl_->next_stream, info, impl_->options,
+                                             impl_->tuning, impl_->processors.front().scales));
+  auto stream = std::make_unique<StreamState>(std::move(state));
+  stream->keep_pictures = impl_->keep_pictures;
+  impl_->streams[impl_->next_stream] = std::move(stream);
+  return impl_->next_stream++;
+}
+
+namespace {
+
+Error no_such_stream(int stream) {
+  return {ErrorCode::kInvalidArgument, "stream " + std::to_string(stream), "there is none",
+          "use a number that add_stream() gave"};
+}
+
+}  // namespace
+
+Status StreamDetector::end_stream(int stream) {
+  const auto it = impl_->streams.find(stream);
+  if (it == impl_->streams.end()) return no_such_stream(stream);
+  it->second->ended = true;
+  return {};
+}
+
+Result<bool> StreamDetector::add_frame(int stream, SourceFrame frame) {
+  const auto it = impl_->streams.find(stream);
+  if (it == impl_->streams.end()) return no_such_stream(stream);
+  return it->second->add(std::move(frame));
+}
+
+Result<WindowResult> StreamDetector::finish_window() {
+  auto result = impl_->finish_window();
+  for (auto it = impl_->streams.begin(); it != impl_->streams.end();) {
+    StreamState& stream = *it->second;
+    stream.next_window();
+    if (stream.ended) {
+      impl_->finished[it->first] = statistics(it->first);
+      impl_->drop_history.forget_stream(it->first);
+      impl_->refresh_credit.erase(it->first);
+      it = impl_->streams.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  return result;
+}
+
+void StreamDetector::keep_pictures(bool keep) {
+  impl_->keep_pictures = keep;
+  for (const auto& [number, stream] : impl_->streams) stream->keep_pictures = keep;
+}
+
+void StreamDetector::set_window_budget(double seconds) { impl_->next_budget = seconds; }
+void StreamDetector::set_observer(StreamObserver* observer) { impl_->observer = observer; }
+
+StreamStatistics StreamDetector::statistics(int number) const {
+  const auto it = impl_->streams.find(number);
+  if (it == impl_->streams.end()) {
+    const auto gone = impl_->finished.find(number);
+    return gone == impl_->finished.end() ? StreamStatistics{} : gone->second;
+  }
+  const StreamState& stream = *it->second;
+  StreamStatistics statistics = stream.statistics;
+  if (stream.filler) statistics.fill = stream.filler->counters();
+  statistics.rois = stream.extractor.statistics();
+  statistics.scales = stream.scales.counters();
+  statistics.way = stream.planner.way();
+  statistics.scale = stream.planner.scale();
+  statistics.every = stream.planner.every();
+  statistics.recall = stream.planner.measured();
+  return statistics;
+}
+
+DetectorTotals StreamDetector::totals() const { return impl_->totals; }
+
+const Processor& StreamDetector::processor(int index) const {
+  return impl_->processors[static_cast<std::size_t>(index)];
+}
+
+}  // namespace sparing

@@ -1,0 +1,101 @@
+#include "sparing/streams/stream_state.h"
+
+#include <utility>
+
+#include "sparing/base/clock.h"
+
+namespace sparing {
+namespace {
+
+// Regions are looked for no more often than this between key frames: at 30 frames a second things
+// move by little, and every look costs the same.
+constexpr double kExtractSeconds = 0.095;
+
+// The frame without its pixels: times and sizes stay.
+void drop_pixels(HeldFrame& frame) {
+  VideoFrame view = frame.source.frame.view();
+  view.planes = {};
+  frame.source.frame = SharedFrame(view, nullptr);
+}
+
+}  // namespace
+
+Result<StreamState> StreamState::create(int number, const StreamInfo& info,
+                                        const StreamOptions& options, const StreamTuning& tuning,
+                                        const ScaleModel& scale_model) {
+  SPARING_ASSIGN_OR_RETURN(auto extractor, RoiExtractor::create(tuning.roi));
+  SPARING_ASSIGN_OR_RETURN(auto scales, ScaleEstimator::create({&scale_model, 1}, tuning.probes));
+  SPARING_ASSIGN_OR_RETURN(auto tracker, Tracker::create(tuning.track));
+  if (auto filler = BoxFiller::create({1, 1}, tuning.fill); !filler.ok()) return filler.error();
+  StreamState state(std::move(extractor), std::move(scales), std::move(tracker),
+                    WayPlanner(options, tuning.merge, scale_model.height));
+  state.number = number;
+  state.info = info;
+  state.statistics.name = info.name;
+  state.window_seconds_ = options.window;
+  return state;
+}
+
+bool StreamState::wants_regions(const HeldFrame& frame) const {
+  if (!planner.wants_regions()) return false;
+  if (frame.key || !last_extracted_) return true;
+  return seconds_between(*last_extracted_, frame.source.frame.view().timestamp) >= kExtractSeconds;
+}
+
+Status StreamState::extract(HeldFrame& frame) {
+  const Clock::time_point begin = Clock::now();
+  SPARING_ASSIGN_OR_RETURN(frame.rois, extractor.add(frame.source.frame.view()));
+  last_extracted_ = frame.source.frame.view().timestamp;
+  extract_seconds += seconds_since(begin);
+  return {};
+}
+
+Result<bool> StreamState::add(SourceFrame source) {
+  SPARING_RETURN_IF_ERROR(validate(source.frame.view()));
+  const Timestamp time = source.frame.view().timestamp;
+  if (last_time_ && !(*last_time_ < time)) {
+    return Error{ErrorCode::kInvalidArgument, "stream '" + info.name + "'",
+                 "frame " + std::to_string(source.index) + " is not later than the one before",
+                 "give frames in the order of their times"};
+  }
+  HeldFrame frame;
+  frame.size = display_size(source.frame.view());
+  frame.source = std::move(source);
+  frame.key = !any_key_ || since_key_ + 1 >= planner.every();
+  if (wants_regions(frame)) SPARING_RETURN_IF_ERROR(extract(frame));
+  if (!frames.empty() && !frames.back().key && !keep_pictures) drop_pixels(frames.back());
+  if (!window_start_) window_start_ = time;
+  last_time_ = time;
+  since_key_ = frame.key ? 0 : since_key_ + 1;
+  any_key_ = true;
+  const bool key = frame.key;
+  frames.push_back(std::move(frame));
+  // The time that the frames so far fill, if the next one comes as they did. Half a frame less will
+  // do, so that rounded times do not make windows a frame longer.
+  const double since_start = seconds_between(*window_start_, time);
+  const double frame_time =
+      frames.size() > 1 ? since_start / static_cast<double>(frames.size() - 1) : 0;
+  return key && since_start + 1.5 * frame_time >= window_seconds_;
+}
+
+Status StreamState::cut() {
+  if (frames.empty() || frames.back().key) return {};
+  HeldFrame& last = frames.back();
+  last.key = true;
+  since_key_ = 0;
+  if (!last.rois && planner.wants_regions()) SPARING_RETURN_IF_ERROR(extract(last));
+  return {};
+}
+
+void StreamState::choose(const StreamChoice& choice) {
+  // Pictures from before a time without extraction are no reference any more.
+  if (!planner.wants_regions() && choice.way == DetectWay::kPacked) extractor.reset();
+  planner.choose(choice);
+}
+
+void StreamState::next_window() {
+  frames.clear();
+  window_start_.reset();
+}
+
+}  // namespace sparing

@@ -1,0 +1,73 @@
+// One stream of a StreamDetector: its frames of the window, and what is remembered of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sparing/packing/scale_estimator.h"
+#include "sparing/roi/roi_extractor.h"
+#include "sparing/streams/stream_detector.h"
+#include "sparing/streams/way_planner.h"
+#include "sparing/track/filler.h"
+#include "sparing/track/tracker.h"
+
+namespace sparing {
+
+// A frame of the window. Pixels are kept of key frames, of the newest, and when asked for.
+struct HeldFrame {
+  SourceFrame source;
+  Size size;  // display
+  std::optional<FrameRois> rois;  // none: regions were not looked for in this frame
+  bool key = false;
+};
+
+class StreamState {
+ public:
+  static Result<StreamState> create(int number, const StreamInfo& info,
+                                    const StreamOptions& options, const StreamTuning& tuning,
+                                    const ScaleModel& scales);
+
+  int number = 0;
+  StreamInfo info;
+  RoiExtractor extractor;
+  ScaleEstimator scales;
+  Tracker tracker;
+  std::optional<BoxFiller> filler;  // of frames of filler_size
+  Size filler_size;
+  WayPlanner planner;
+  std::vector<HeldFrame> frames;  // of the window
+  StreamStatistics statistics;
+  double extract_seconds = 0;  // since it was last collected
+  bool ended = false;
+  bool keep_pictures = false;
+
+  // See StreamDetector::add_frame.
+  Result<bool> add(SourceFrame frame);
+  // The window ends with the newest frame: it is looked at.
+  Status cut();
+  // The way of the next window.
+  void choose(const StreamChoice& choice);
+  // The window's frames are done with.
+  void next_window();
+
+ private:
+  StreamState(RoiExtractor&& extractor, ScaleEstimator&& scales, Tracker&& tracker,
+              WayPlanner&& planner)
+      : extractor(std::move(extractor)),
+        scales(std::move(scales)),
+        tracker(std::move(tracker)),
+        planner(std::move(planner)) {}
+  Status extract(HeldFrame& frame);
+  bool wants_regions(const HeldFrame& frame) const;
+
+  double window_seconds_ = 1;
+  int since_key_ = 0;  // frames from the last key frame; 0: none yet
+  bool any_key_ = false;
+  std::optional<Timestamp> window_start_;
+  std::optional<Timestamp> last_extracted_;
+  std::optional<Timestamp> last_time_;
+};
+
+}  // namespace sparing

@@ -1,0 +1,99 @@
+// How one stream is looked at: which way, at which scale, how often. Costs follow from what was
+// drawn and from the objects' sizes; recall from what whole frames showed that the ways missed.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "sparing/packing/merge.h"
+#include "sparing/packing/multiple_choice.h"
+#include "sparing/packing/scale_predictor.h"
+#include "sparing/streams/stream_detector.h"
+#include "sparing/streams/stream_options.h"
+
+namespace sparing {
+
+// Scales of whole frames to choose from, descending.
+inline constexpr std::array kFrameScales = {2.0, 1.5, 1.25, 1.0,   0.84, 0.72,
+                                            0.6, 0.5, 0.42, 0.375, 0.3,  0.25};
+// Distances of key frames to choose from, ascending.
+inline constexpr std::array kKeyDistances = {1, 2, 3, 4, 5, 6, 8, 10, 12};
+
+// An object as it was found in a key frame.
+struct SeenObject {
+  Detection detection;
+  std::int64_t id = -1;
+};
+
+// Not thread-safe. Results depend on what was observed only.
+class WayPlanner {
+ public:
+  WayPlanner(const StreamOptions& options, const MergeOptions& merge,
+             const HeightParameters& heights);
+
+  DetectWay way() const { return way_; }
+  // Of whole frames and tiles; of packed regions the factor on their scales.
+  double scale() const { return scale_; }
+  int every() const { return every_; }
+  bool wants_regions() const { return way_ == DetectWay::kPacked; }
+  // Of whole frames that show what is to be found: where a new stream begins, where the whole
+  // picture changed, and where recall is measured.
+  double reference_scale() const;
+  // Of whole frames in place of regions: the smallest that finds enough.
+  double whole_scale() const;
+  // Of the first frame, when nothing is known: a frame of a moderate number of pixels.
+  static double start_scale(Size frame);
+
+  // --- what happened in a window ---
+  // Objects of its key frames, in order, and their frames' size.
+  void observe_objects(std::span<const std::vector<SeenObject>> key_frames, Size frame);
+  // Pixels drawn for packed regions, in so many key frames.
+  void observe_packed(double pixels, int key_frames);
+  // A key frame seen in some way, against the reference (both with all their detections).
+  void observe_recall(DetectWay way, double scale, std::span<const Detection> found,
+                      std::span<const Detection> reference);
+
+  // --- what to do next ---
+  // The ways for the next window of `seconds_per_frame` and `frames`, costs by `seconds_per_pixel`
+  // of canvas.
+  StreamChoices choices(double seconds_per_pixel, int frames) const;
+  void choose(const StreamChoice& choice);
+  // The way that costs least and finds enough (StreamOptions::target_recall), as an index.
+  std::size_t best(const StreamChoices& choices) const;
+
+  // A scale to try on a refreshed frame, below the reference's: the least known one that could be
+  // chosen. 0: none.
+  double trial_scale() const;
+  MeasuredRecall measured() const;
+
+ private:
+  struct Measured {
+    double hits = 0;
+    double total = 0;
+    double recall(double prior) const;
+  };
+  double drawn_recall(double scale) const;
+  double recall_of(DetectWay way, std::size_t scale_index) const;
+  double every_recall(int every) const;
+  double packed_pixels() const;
+
+  StreamOptions options_;
+  MergeOptions merge_;
+  HeightParameters heights_;
+  DetectWay way_;
+  double scale_ = 1;
+  int every_ = 1;
+  Size frame_;
+  std::vector<SeenObject> objects_;  // of the last windows with any
+  double packed_pixels_ = -1;        // a key frame, smoothed; -1: unknown
+  Measured packed_;
+  Measured tiles_;
+  std::array<Measured, kFrameScales.size()> frames_{};
+  double gap_hits_ = 0;  // objects found again where interpolation over twice the distance put them
+  double gap_total_ = 0;
+  int gap_every_ = 1;
+  int trials_ = 0;
+};
+
+}  // namespace sparing

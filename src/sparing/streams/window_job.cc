@@ -1,0 +1,481 @@
+#include "sparing/streams/window_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "sparing/packing/merge.h"
+#include "sparing/packing/way_cost.h"
+
+namespace sparing {
+namespace {
+
+// Plans aim below the budget by this, as single inferences take longer than the profile says.
+constexpr double kBudgetMargin = 0.95;
+// Regions that would take this share of the whole frame's pixels are replaced by it: it sees more.
+constexpr double kWholeInstead = 0.9;
+
+double area_of(Size size) { return static_cast<double>(size.width) * size.height; }
+
+Roi whole_roi(Size frame, RoiSource source) {
+  Roi roi;
+  roi.rect = {0, 0, static_cast<double>(frame.width), static_cast<double>(frame.height)};
+  roi.source = source;
+  return roi;
+}
+
+Size scaled(Size size, double scale) {
+  const auto side = [scale](int s) { return std::max(1, static_cast<int>(std::lround(s * scale))); };
+  return {side(size.width), side(size.height)};
+}
+
+const ModelInput& input_of(const WindowContext& context) {
+  return context.processors.front().detector.impl().manifest.input;
+}
+
+}  // namespace
+
+// A canvas for one whole picture: its size rounded up to what the model takes.
+Size WindowJob::canvas_for(Size drawn) const {
+  const ModelInput& input = input_of(context_);
+  if (input.fixed_size) return input.default_size;
+  const int unit = std::max(input.multiple_of, context_.tuning.canvas.stride);
+  const auto side = [&](int s) {
+    const int most = input.max_size / unit * unit;
+    const int least = (std::max(input.min_size, 1) + unit - 1) / unit * unit;
+    return std::clamp((s + unit - 1) / unit * unit, least, std::max(least, most));
+  };
+  return {side(drawn.width), side(drawn.height)};
+}
+
+void WindowJob::add_direct(Item item, Size canvas, PixelRect place) {
+  direct_.push_back({std::move(item), canvas, place, 0});
+}
+
+void WindowJob::add_whole(StreamState& stream, std::size_t frame, double scale,
+                          DrawPurpose purpose) {
+  const HeldFrame& held = stream.frames[frame];
+  Size drawn = scaled(held.size, scale);
+  const Size canvas = canvas_for(drawn);
+  if (drawn.width > canvas.width || drawn.height > canvas.height) {
+    const double fit = std::min(1.0 * canvas.width / held.size.width,
+                                1.0 * canvas.height / held.size.height);
+    drawn = scaled(held.size, fit);
+    drawn = {std::min(drawn.width, canvas.width), std::min(drawn.height, canvas.height)};
+  }
+  Item item;
+  item.stream = &stream;
+  item.frame = frame;
+  item.purpose = purpose;
+  item.request.roi = whole_roi(held.size, RoiSource::kWholeFrame);
+  item.request.scale = 1.0 * drawn.width / held.size.width;
+  item.request.stream = stream.number;
+  item.request.frame = held.source.index;
+  add_direct(std::move(item), canvas, {0, 0, drawn.width, drawn.height});
+}
+
+Status WindowJob::add_tiles(StreamState& stream, std::size_t frame, double scale) {
+  const HeldFrame& held = stream.frames[frame];
+  SPARING_ASSIGN_OR_RETURN(const Size tile, parse_size(context_.options.tile));
+  const Size in_frame{
+      std::min(held.size.width, std::max(1, static_cast<int>(std::lround(tile.width / scale)))),
+      std::min(held.size.height, std::max(1, static_cast<int>(std::lround(tile.height / scale))))};
+  SPARING_ASSIGN_OR_RETURN(const std::vector<Rect> tiles,
+                           tile_grid(held.size, in_frame, context_.options.tile_overlap));
+  for (const Rect& rect : tiles) {
+    Item item;
+    item.stream = &stream;
+    item.frame = frame;
+    item.request.roi = whole_roi(held.size, RoiSource::kTile);
+    item.request.roi.rect = rect;
+    item.request.scale = scale;
+    item.request.stream = stream.number;
+    item.request.frame = held.source.index;
+    Size drawn = drawn_size(item.request);
+    const Size canvas = canvas_for(drawn);
+    drawn = {std::min(drawn.width, canvas.width), std::min(drawn.height, canvas.height)};
+    add_direct(std::move(item), canvas, {0, 0, drawn.width, drawn.height});
+  }
+  return {};
+}
+
+Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
+  HeldFrame& held = stream.frames[frame];
+  if (!held.rois) {
+    add_whole(stream, frame, stream.planner.whole_scale(), DrawPurpose::kDetect);
+    return {};
+  }
+  if (held.rois->change != GlobalChange::kNone) {
+    const bool first = held.rois->change == GlobalChange::kNoReference;
+    add_whole(stream, frame,
+              first ? std::min(WayPlanner::start_scale(held.size), stream.planner.reference_scale())
+                    : stream.planner.whole_scale(),
+              DrawPurpose::kDetect);
+    return {};
+  }
+  const std::vector<Roi>& rois = held.rois->rois;
+  const Timestamp& time = held.source.frame.view().timestamp;
+  SPARING_ASSIGN_OR_RETURN(const auto estimates, stream.scales.estimate(rois, time));
+  std::vector<ScaledRoi> scaled_rois(rois.size());
+  for (std::size_t i = 0; i < rois.size(); ++i) {
+    scaled_rois[i] = {rois[i], estimates[i].scale * stream.planner.scale()};
+  }
+  SPARING_ASSIGN_OR_RETURN(const std::vector<MergedRoi> merged,
+                           merge_rois(scaled_rois, held.size, context_.tuning.merge));
+  double pixels = 0;
+  const std::size_t first = packed_.size();
+  for (const MergedRoi& region : merged) {
+    Item item;
+    item.stream = &stream;
+    item.frame = frame;
+    item.request.roi = region.roi;
+    item.request.scale = region.scale;
+    item.request.stream = stream.number;
+    item.request.frame = held.source.index;
+    item.request.last_frame = frame + 1 == stream.frames.size();
+    for (const int member : region.members) {
+      const std::int64_t id = rois[static_cast<std::size_t>(member)].object_id;
+      if (id < 0) continue;
+      item.objects.push_back(id);
+      item.request.consecutive_drops =
+          std::max(item.request.consecutive_drops,
+                   context_.drop_history.consecutive_drops(stream.number, id));
+    }
+    pixels += area_of(drawn_size(item.request));
+    packed_.push_back(std::move(item));
+  }
+  PackedPixels& sum = packed_pixels_[stream.number];
+  sum.pixels += pixels;
+  ++sum.key_frames;
+  const double whole_scale = stream.planner.whole_scale();
+  if (pixels > kWholeInstead * area_of(scaled(held.size, whole_scale))) {
+    packed_.resize(first);
+    add_whole(stream, frame, whole_scale, DrawPurpose::kDetect);
+  }
+  return {};
+}
+
+Status WindowJob::add_stream(StreamState& stream) {
+  for (std::size_t i = 0; i < stream.frames.size(); ++i) {
+    if (!stream.frames[i].key) continue;
+    switch (stream.planner.way()) {
+      case DetectWay::kPacked: SPARING_RETURN_IF_ERROR(add_regions(stream, i)); break;
+      case DetectWay::kTiles:
+        SPARING_RETURN_IF_ERROR(add_tiles(stream, i, stream.planner.scale()));
+        break;
+      case DetectWay::kWholeFrame:
+        add_whole(stream, i, stream.planner.scale(), DrawPurpose::kDetect);
+        break;
+      case DetectWay::kNothing: break;
+    }
+  }
+  return {};
+}
+
+double WindowJob::add_refresh(StreamState& stream, double scale, double trial_scale) {
+  const std::size_t last = stream.frames.size() - 1;
+  const std::size_t first = direct_.size();
+  add_whole(stream, last, scale, DrawPurpose::kRefresh);
+  if (trial_scale > 0 && trial_scale < scale) {
+    add_whole(stream, last, trial_scale, DrawPurpose::kTrial);
+  }
+  double seconds = 0;
+  for (std::size_t i = first; i < direct_.size(); ++i) {
+    seconds += context_.processors.front().profile.estimate(direct_[i].canvas);
+  }
+  return seconds;
+}
+
+Status WindowJob::add_probes(StreamState& stream) {
+  const std::size_t last = stream.frames.size() - 1;
+  const HeldFrame& held = stream.frames[last];
+  if (!held.rois || context_.tuning.probes.probes == 0) return {};
+  if (held.rois->change != GlobalChange::kNone) return {};
+  SPARING_ASSIGN_OR_RETURN(
+      const std::vector<ProbePlan> plans,
+      stream.scales.plan_probes(held.rois->rois, held.source.frame.view().timestamp));
+  for (const ProbePlan& plan : plans) {
+    const auto roi = std::find_if(held.rois->rois.begin(), held.rois->rois.end(),
+                                  [&](const Roi& r) { return r.object_id == plan.object_id; });
+    if (roi == held.rois->rois.end()) continue;
+    ProbeSet set{&stream, plan, roi->object, std::vector<ProbeOutcome>(plan.probes.size())};
+    for (std::size_t p = 0; p < plan.probes.size(); ++p) {
+      Item item;
+      item.stream = &stream;
+      item.frame = last;
+      item.purpose = DrawPurpose::kProbe;
+      item.request.roi = *roi;
+      item.request.roi.rect = pad_rect(roi->rect, held.size, context_.tuning.merge);
+      item.request.scale = plan.probes[p].scale;
+      item.request.stream = stream.number;
+      item.request.frame = held.source.index;
+      item.request.probe = true;
+      item.probe_plan = probes_.size();
+      item.probe = p;
+      packed_.push_back(std::move(item));
+    }
+    probes_.push_back(std::move(set));
+  }
+  return {};
+}
+
+CanvasRegion WindowJob::region_of(const Item& item, const PixelRect& place, double scale) const {
+  CanvasRegion region;
+  region.stream = item.stream->number;
+  region.frame = item.request.frame;
+  region.roi = item.request.roi;
+  region.scale = scale;
+  region.place = place;
+  region.purpose = item.purpose;
+  return region;
+}
+
+double WindowJob::cost(const CanvasJob& job) const {
+  return context_.processors[static_cast<std::size_t>(job.report.processor)].profile.estimate(
+      job.report.size);
+}
+
+void WindowJob::drop(const Item& item, DropReason reason) {
+  dropped_.push_back({item.stream, item.frame, item.objects, reason, item.purpose});
+}
+
+// Whole frames and tiles beyond the budget are left out: what is looked at twice first, then every
+// second of what is left, the last frames of the streams last.
+void WindowJob::keep_within_budget() {
+  double total = 0;
+  for (Direct& d : direct_) {
+    d.cost = std::numeric_limits<double>::infinity();
+    for (const Processor& p : context_.processors) {
+      if (p.profile.runs(d.canvas)) d.cost = std::min(d.cost, p.profile.estimate(d.canvas));
+    }
+    if (!std::isfinite(d.cost)) d.cost = context_.processors.front().profile.estimate(d.canvas);
+    total += d.cost;
+  }
+  const double budget = context_.budget * kBudgetMargin;
+  if (total <= budget) return;
+  // Frames are taken away evenly in time, whole (all tiles of one): the order is by bit reversal of
+  // their number, so that what stays is spread.
+  std::vector<std::size_t> order(direct_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto rank = [&](std::size_t i) {
+    const Item& item = direct_[i].item;
+    if (item.purpose != DrawPurpose::kDetect) return std::pair(0, 0u);
+    if (item.frame + 1 == item.stream->frames.size()) return std::pair(2, 0u);
+    std::uint32_t reversed = 0;
+    for (std::uint32_t bit = 0, n = static_cast<std::uint32_t>(item.frame); bit < 16; ++bit) {
+      reversed |= ((n >> bit) & 1u) << (15 - bit);
+    }
+    return std::pair(1, ~reversed);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  std::vector<char> gone(direct_.size(), 0);
+  for (const std::size_t i : order) {
+    if (total <= budget) break;
+    gone[i] = 1;
+    total -= direct_[i].cost;
+    drop(direct_[i].item, total <= 0 ? DropReason::kNoTime : DropReason::kBudget);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < direct_.size(); ++i) {
+    if (!gone[i]) std::swap(direct_[kept++], direct_[i]);
+  }
+  direct_.resize(kept);
+}
+
+Status WindowJob::plan() {
+  keep_within_budget();
+  double direct_cost = 0;
+  for (const Direct& d : direct_) {
+    CanvasJob job;
+    job.report.size = d.canvas;
+    job.report.regions.push_back(region_of(d.item, d.place, d.item.request.scale));
+    jobs_.push_back(std::move(job));
+    job_items_.push_back({d.item});
+    direct_cost += d.cost;
+  }
+  if (!packed_.empty()) {
+    std::vector<RoiRequest> requests;
+    for (const Item& item : packed_) requests.push_back(item.request);
+    std::vector<const LatencyProfile*> profiles;
+    for (const Processor& p : context_.processors) profiles.push_back(&p.profile);
+    const double left = std::max(0.0, context_.budget * kBudgetMargin - direct_cost);
+    const std::vector<double> budgets(profiles.size(),
+                                      left / static_cast<double>(profiles.size()));
+    const PlanResources resources{profiles, budgets, context_.shapes, context_.tuning.canvas,
+                                  context_.tuning.pack};
+    SPARING_ASSIGN_OR_RETURN(
+        const WindowPlan plan,
+        plan_window(requests, resources, context_.tuning.priority, context_.tuning.plan));
+    for (const PlannedCanvas& canvas : plan.canvases) {
+      CanvasJob job;
+      job.report.size = canvas.size;
+      job.report.processor = canvas.processor;
+      std::vector<Item> items;
+      for (const PlacedRoi& placed : canvas.rois) {
+        job.report.regions.push_back(
+            region_of(packed_[placed.request], placed.rect, placed.scale));
+        items.push_back(packed_[placed.request]);
+        placed_area_ += static_cast<double>(placed.rect.width) * placed.rect.height;
+      }
+      packed_canvas_area_ += area_of(canvas.size);
+      jobs_.push_back(std::move(job));
+      job_items_.push_back(std::move(items));
+    }
+    for (const RoiDrop& d : plan.drops) drop(packed_[d.request], d.reason);
+  }
+  balance();
+  for (std::size_t j = 0; j < jobs_.size(); ++j) {
+    jobs_[j].report.window = context_.window;
+    jobs_[j].report.planned_seconds = cost(jobs_[j]);
+    jobs_[j].report.layout = input_of(context_).layout;
+    for (const Item& item : job_items_[j]) {
+      jobs_[j].frames.push_back(&item.stream->frames[item.frame].source.frame.view());
+    }
+  }
+  return {};
+}
+
+// Longest canvases first, each where it will be done first; without a budget all processors are
+// used. With one the plan has said which.
+void WindowJob::balance() {
+  std::vector<std::size_t> order(jobs_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return area_of(jobs_[a].report.size) > area_of(jobs_[b].report.size);
+  });
+  const auto count = context_.processors.size();
+  if (count > 1) {
+    std::vector<double> busy(count, 0);
+    for (const std::size_t j : order) {
+      std::size_t best = 0;
+      double soonest = std::numeric_limits<double>::infinity();
+      for (std::size_t p = 0; p < count; ++p) {
+        const Processor& processor = context_.processors[p];
+        if (!processor.profile.runs(jobs_[j].report.size) && p > 0) continue;
+        const int lanes = std::max(1, processor.detector.impl().context.options().streams);
+        const double done = busy[p] + processor.profile.estimate(jobs_[j].report.size) / lanes;
+        if (done < soonest) {
+          soonest = done;
+          best = p;
+        }
+      }
+      busy[best] = soonest;
+      jobs_[j].report.processor = static_cast<int>(best);
+    }
+  }
+  // Long ones first also fill the lanes of one processor evenly.
+  std::vector<CanvasJob> jobs;
+  std::vector<std::vector<Item>> items;
+  for (const std::size_t j : order) {
+    jobs.push_back(std::move(jobs_[j]));
+    items.push_back(std::move(job_items_[j]));
+  }
+  jobs_ = std::move(jobs);
+  job_items_ = std::move(items);
+}
+
+Status WindowJob::run(CanvasRunner& runner,
+                      const std::function<Status(const CanvasReport&)>& observe,
+                      std::int64_t first_canvas) {
+  for (CanvasJob& job : jobs_) job.report.index = first_canvas++;
+  return runner.run(jobs_, context_.tuning.reconstruct, observe);
+}
+
+Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
+  struct Found {
+    std::vector<RoiDetection> detect, refresh, trial;
+    bool looked_at = false;
+  };
+  std::vector<Found> found(stream.frames.size());
+  std::size_t id = 0;
+  for (std::size_t j = 0; j < jobs_.size(); ++j) {
+    for (std::size_t r = 0; r < job_items_[j].size(); ++r) {
+      const Item& item = job_items_[j][r];
+      if (item.stream != &stream || jobs_[j].found.empty()) continue;
+      ++id;
+      std::vector<RoiDetection>& detections = jobs_[j].found[r];
+      for (RoiDetection& d : detections) d.roi = id;
+      Found& frame = found[item.frame];
+      if (item.purpose == DrawPurpose::kProbe) {
+        ProbeOutcome& outcome = probes_[item.probe_plan].outcomes[item.probe];
+        outcome.ran = true;
+        for (const RoiDetection& d : detections) outcome.detections.push_back(d.detection);
+        continue;
+      }
+      if (item.purpose != DrawPurpose::kTrial) frame.looked_at = true;
+      auto& list = item.purpose == DrawPurpose::kDetect    ? frame.detect
+                   : item.purpose == DrawPurpose::kRefresh ? frame.refresh
+                                                           : frame.trial;
+      list.insert(list.end(), detections.begin(), detections.end());
+    }
+  }
+  const auto fused = [&](std::span<const RoiDetection> detections,
+                         std::vector<Detection>& to) -> Status {
+    SPARING_ASSIGN_OR_RETURN(const auto boxes,
+                             fuse_detections(detections, context_.tuning.reconstruct));
+    to.clear();
+    for (const RoiDetection& b : boxes) to.push_back(b.detection);
+    return {};
+  };
+  std::vector<KeyFrameResult> results;
+  for (std::size_t f = 0; f < stream.frames.size(); ++f) {
+    if (!stream.frames[f].key) continue;
+    KeyFrameResult result;
+    result.frame = f;
+    Found& parts = found[f];
+    bool any_drop = false;
+    for (const Dropped& d : dropped_) {
+      if (d.stream != &stream || d.frame != f || d.purpose == DrawPurpose::kProbe) continue;
+      if (d.purpose == DrawPurpose::kDetect) any_drop = true;
+      result.dropped.insert(result.dropped.end(), d.objects.begin(), d.objects.end());
+    }
+    // Nothing to see is a look, too.
+    result.looked_at =
+        parts.looked_at || (!any_drop && stream.planner.way() == DetectWay::kPacked);
+    SPARING_RETURN_IF_ERROR(fused(parts.detect, result.by_way));
+    SPARING_RETURN_IF_ERROR(fused(parts.refresh, result.reference));
+    SPARING_RETURN_IF_ERROR(fused(parts.trial, result.trial));
+    parts.detect.insert(parts.detect.end(), parts.refresh.begin(), parts.refresh.end());
+    SPARING_RETURN_IF_ERROR(fused(parts.detect, result.detections));
+    results.push_back(std::move(result));
+  }
+  for (ProbeSet& set : probes_) {
+    if (set.stream != &stream || results.empty()) continue;
+    // What the whole frame shows of the object.
+    std::optional<Detection> reference;
+    float best = 0.5f;
+    for (const Detection& d : results.back().reference) {
+      const float overlap = iou(d.box, set.object);
+      if (overlap > best) {
+        best = overlap;
+        reference = d;
+      }
+    }
+    SPARING_RETURN_IF_ERROR(stream.scales.report(set.plan, reference, set.outcomes));
+  }
+  return results;
+}
+
+double WindowJob::planned_seconds() const {
+  double seconds = 0;
+  for (const CanvasJob& job : jobs_) seconds += job.report.planned_seconds;
+  return seconds;
+}
+
+WindowJob::PackedPixels WindowJob::packed_pixels(int stream) const {
+  const auto it = packed_pixels_.find(stream);
+  return it == packed_pixels_.end() ? PackedPixels{} : it->second;
+}
+
+DropTally WindowJob::drops(int stream) const {
+  DropTally tally;
+  for (const Dropped& d : dropped_) {
+    if (d.stream->number == stream) tally.add(d.reason);
+  }
+  return tally;
+}
+
+}  // namespace sparing
