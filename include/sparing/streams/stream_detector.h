@@ -180,6 +180,9 @@ class StreamDetector {
   ~StreamDetector();
 
   const std::vector<std::string>& labels() const;
+  // As they were given.
+  const StreamOptions& options() const;
+  int processors() const;
 
   // A stream joins; its number. Numbers are not used again. Not while add_frame() or finish_window()
   // runs.

@@ -68,8 +68,11 @@ struct RunStreamsOptions {
 struct StreamInput {
   std::string name;
   std::unique_ptr<VideoSource> source;
-  // Opens the source again, for `loop`; may be empty then when loop is off.
+  // Opens the source again, for `loop`; may be empty when loop is off.
   std::function<Result<std::unique_ptr<VideoSource>>()> reopen;
+  // Ends a next() that waits for data, from another thread; may be empty for sources that never
+  // wait. For runs that end while a source is silent.
+  std::function<void()> cancel;
 };
 
 struct StreamRunStatistics {
