@@ -416,6 +416,10 @@ const std::vector<std::string>& StreamDetector::labels() const {
   return impl_->processors.front().detector.labels();
 }
 
+const StreamOptions& StreamDetector::options() const { return impl_->options; }
+
+int StreamDetector::processors() const { return static_cast<int>(impl_->processors.size()); }
+
 Result<int> StreamDetector::add_stream(const StreamInfo& info) {
   SPARING_ASSIGN_OR_RETURN(
       StreamState state, StreamState::create(impl_->next_stream, info, impl_->options,
