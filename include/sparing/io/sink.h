@@ -3,12 +3,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sparing/base/annotation.h"
+#include "sparing/base/box_origin.h"
 #include "sparing/base/result.h"
 #include "sparing/io/source.h"
 
@@ -27,6 +29,9 @@ struct FrameResult {
   int stream = 0;
   SourceFrame source;
   std::vector<Detection> detections;
+  // Of each detection, in their order, from runs that do not look at every frame; else empty.
+  std::vector<BoxTrack> tracks;
+  std::optional<bool> inspected;  // from such runs: whether the network looked at this frame
 };
 
 // Not thread-safe. Frames of a stream arrive in order.
@@ -35,7 +40,8 @@ class ResultSink {
   virtual ~ResultSink() = default;  // without finish(): temporary files are removed
   // kOutput: what could not be written, and why. After it, write() and finish() return the same
   // error; text formats have by then kept the whole lines before it under the final name.
-  // kInvalidArgument: a box or score that is not finite; nothing was written.
+  // kInvalidArgument: a box or score that is not finite, tracks that are not one for each
+  // detection; nothing was written.
   virtual Status write(const FrameResult& result) = 0;
   // Completes the output and gives it its final name. Also the way to keep what was computed
   // when a run ends early. Once.

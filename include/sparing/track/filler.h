@@ -10,18 +10,12 @@
 #include <tuple>
 #include <vector>
 
+#include "sparing/base/box_origin.h"
 #include "sparing/base/options.h"
 #include "sparing/base/result.h"
 #include "sparing/track/tracker.h"
 
 namespace sparing {
-
-// How a box came about.
-enum class BoxOrigin {
-  kDetected,      // by the network, in this frame
-  kInterpolated,  // between a detection before and one after
-  kPropagated,    // from the detections before, by constant velocity
-};
 
 struct FilledBox {
   Detection detection;  // display coordinates; clipped to the frame unless detected

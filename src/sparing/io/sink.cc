@@ -28,6 +28,13 @@ class CheckedSink final : public ResultSink {
                    "frame " + std::to_string(result.source.index) + " for '" + name() + "'",
                    "a box or score is not a finite number", "drop such detections before"};
     }
+    if (!result.tracks.empty() && result.tracks.size() != result.detections.size()) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "frame " + std::to_string(result.source.index) + " for '" + name() + "'",
+                   std::to_string(result.tracks.size()) + " tracks for " +
+                       std::to_string(result.detections.size()) + " detections",
+                   "give one for each, or none"};
+    }
     return sink_->write(result);
   }
   Status finish() override { return sink_->finish(); }

@@ -31,7 +31,8 @@ class JsonlSink final : public ResultSink {
     line_ += ",\"detections\":[";
     for (std::size_t i = 0; i < result.detections.size(); ++i) {
       if (i > 0) line_ += ',';
-      append_detection(result.detections[i]);
+      append_detection(result.detections[i],
+                       i < result.tracks.size() ? &result.tracks[i] : nullptr);
     }
     line_ += "]}\n";
     return file_->write(line_);
@@ -62,9 +63,11 @@ class JsonlSink final : public ResultSink {
     append_field("width", std::int64_t{size.width});
     append_field("height", std::int64_t{size.height});
     if (result.source.damaged) line_ += ",\"damaged\":true";
+    if (result.inspected)
+      line_ += *result.inspected ? ",\"inspected\":true" : ",\"inspected\":false";
   }
 
-  void append_detection(const Detection& detection) {
+  void append_detection(const Detection& detection, const BoxTrack* track) {
     line_ += "{\"class\":";
     append_number(line_, std::int64_t{detection.class_id});
     const std::size_t id = static_cast<std::size_t>(detection.class_id);
@@ -80,7 +83,15 @@ class JsonlSink final : public ResultSink {
       line_ += ',';
     }
     line_.back() = ']';
+    if (track != nullptr) append_track(*track);
     line_ += '}';
+  }
+
+  void append_track(const BoxTrack& track) {
+    if (track.id >= 0) append_field("id", track.id);
+    line_ += ",\"origin\":\"";
+    line_ += to_string(track.origin);
+    line_ += '"';
   }
 
   template <class T>

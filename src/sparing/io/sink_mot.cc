@@ -1,4 +1,4 @@
-// MOT Challenge text, one line a detection: frame,-1,x,y,w,h,score,class,-1,-1.
+// MOT Challenge text, one line a detection: frame,id,x,y,w,h,score,class,-1,-1.
 #include <string>
 #include <utility>
 
@@ -15,9 +15,13 @@ class MotSink final : public ResultSink {
 
   Status write(const FrameResult& result) override {
     text_.clear();
-    for (const Detection& detection : result.detections) {
+    for (std::size_t i = 0; i < result.detections.size(); ++i) {
+      const Detection& detection = result.detections[i];
+      const std::int64_t id = i < result.tracks.size() ? result.tracks[i].id : -1;
       append_number(text_, result.source.index + 1);
-      text_ += ",-1,";
+      text_ += ',';
+      append_number(text_, id >= 0 ? id + 1 : -1);
+      text_ += ',';
       const Box& box = detection.box;
       for (const float value : {box.x0, box.y0, box.width(), box.height(), detection.score}) {
         append_number(text_, value);

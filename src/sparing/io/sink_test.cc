@@ -53,6 +53,35 @@ TEST(JsonlSink, WritesTheDocumentedLines) {
       "\n");
 }
 
+TEST(JsonlSink, SaysWhereBoxesComeFromWhenTheRunKnows) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.jsonl", run_of("a"));
+  FrameResult result = make_result(3, {kDog, kDog, kDog});
+  result.tracks = {{5, BoxOrigin::kDetected}, {0, BoxOrigin::kInterpolated}, {}};
+  result.inspected = true;
+  EXPECT_TRUE(sink->write(result).ok());
+  FrameResult skipped = make_result(4, {kDog});
+  skipped.tracks = {{7, BoxOrigin::kPropagated}};
+  skipped.inspected = false;
+  EXPECT_TRUE(sink->write(skipped).ok());
+  skipped.tracks.push_back({});
+  const Status refused = sink->write(skipped);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(sink->finish().ok());
+  const std::string dog = R"({"class":1,"label":"dog","score":0.87,"box":[1.5,2,10.25,20])";
+  EXPECT_EQ(
+      read_file(dir / "a.jsonl"),
+      R"({"schema":1,"source":"a","stream":0,"frame":3,"pts":3,"time_base":[1,25],"time":0.12,)"
+      R"("width":64,"height":48,"inspected":true,"detections":[)" +
+          dog + R"(,"id":5,"origin":"detected"},)" + dog + R"(,"id":0,"origin":"interpolated"},)" +
+          dog + R"(,"origin":"detected"}]})" + "\n" +
+          R"({"schema":1,"source":"a","stream":0,"frame":4,"pts":4,"time_base":[1,25],)"
+          R"("time":0.16,"width":64,"height":48,"inspected":false,"detections":[)" +
+          dog + R"(,"id":7,"origin":"propagated"}]})" + "\n");
+  EXPECT_TRUE(read_detections(dir / "a.jsonl").ok());
+}
+
 TEST(JsonlSink, IsValidUtf8WhateverTheNames) {
   const TestDirectory dir;
   auto sink = must_open(dir / "a.jsonl", run_of("a\xFF\xFE.mp4", {"caf\xC3\xA9", "\x80", "\n"}));
@@ -67,6 +96,17 @@ TEST(JsonlSink, IsValidUtf8WhateverTheNames) {
   const auto read = read_detections(dir / "a.jsonl");
   ASSERT_TRUE(read.ok()) << read.error().to_string();
   EXPECT_THAT(read->labels, ElementsAre("caf\xC3\xA9", "\xEF\xBF\xBD", "\n"));
+}
+
+TEST(MotSink, NumbersObjectsFromOneWhenTheRunKnowsThem) {
+  const TestDirectory dir;
+  auto sink = must_open(dir / "a.txt", run_of("a"));
+  FrameResult result = make_result(0, {kDog, kDog});
+  result.tracks = {{4, BoxOrigin::kPropagated}, {}};
+  EXPECT_TRUE(sink->write(result).ok());
+  EXPECT_TRUE(sink->finish().ok());
+  EXPECT_EQ(read_file(dir / "a.txt"),
+            "1,5,1.5,2,8.75,18,0.87,2,-1,-1\n1,-1,1.5,2,8.75,18,0.87,2,-1,-1\n");
 }
 
 TEST(MotSink, WritesTheDocumentedLines) {
