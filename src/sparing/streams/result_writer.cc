@@ -1,0 +1,84 @@
+#include "sparing/streams/result_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sparing/pipeline/stage_clock.h"
+#include "sparing/streams/cpu_time.h"
+
+namespace sparing {
+namespace {
+
+// Windows, not frames: a rendering sink may be slower for a while.
+constexpr std::size_t kWaitingWindows = 2;
+
+}  // namespace
+
+FrameResult frame_result(const StreamFrameResult& result) {
+  std::vector<const FilledBox*> boxes;
+  for (const FilledBox& box : result.boxes) boxes.push_back(&box);
+  std::stable_sort(boxes.begin(), boxes.end(), [](const FilledBox* a, const FilledBox* b) {
+    return a->detection.score > b->detection.score;
+  });
+  FrameResult frame;
+  frame.stream = result.stream;
+  frame.source = result.source;
+  frame.inspected = result.inspected;
+  for (const FilledBox* box : boxes) {
+    frame.detections.push_back(box->detection);
+    frame.tracks.push_back({box->id, box->origin});
+  }
+  return frame;
+}
+
+ResultWriter::ResultWriter(Settings settings)
+    : settings_(std::move(settings)),
+      results_(kWaitingWindows),
+      streams_(settings_.feeders.size()) {}
+
+Status ResultWriter::write(StreamFrameResult& result) {
+  const std::size_t index = static_cast<std::size_t>(result.stream);
+  const FrameResult frame = frame_result(result);
+  for (ResultSink* sink : settings_.sinks) SPARING_RETURN_IF_ERROR(sink->write(frame));
+  if (settings_.control.on_frame) SPARING_RETURN_IF_ERROR(settings_.control.on_frame(result));
+  WrittenStream& stream = streams_[index];
+  ++stream.frames;
+  stream.detections += static_cast<std::int64_t>(frame.detections.size());
+  const VideoFrame& view = frame.source.frame.view();
+  if (is_hdr(view.color_space)) ++stream.hdr_frames;
+  stream.last_time = view.timestamp;
+  stream.latency.add(seconds_since(settings_.feeders[index]->take_since(frame.source.index)));
+  ++frames_;
+  detections_ += static_cast<std::int64_t>(frame.detections.size());
+  return {};
+}
+
+Status ResultWriter::write_window(WindowResult& result) {
+  for (StreamFrameResult& frame : result.frames) {
+    frame.stream -= settings_.first_stream;
+    SPARING_RETURN_IF_ERROR(timed(time_, [&] { return write(frame); }));
+    frame.source = {};  // rendered pictures go as soon as they are written
+  }
+  return {};
+}
+
+void ResultWriter::show_progress() const {
+  if (!settings_.control.on_progress) return;
+  settings_.control.on_progress({frames_, detections_, settings_.total_frames,
+                                 seconds_since(settings_.start), settings_.active_streams()});
+}
+
+void ResultWriter::run() {
+  while (auto result = results_.pop()) {
+    if (failed()) continue;
+    if (Status status = write_window(*result); !status.ok()) {
+      failed_.store(true);
+      settings_.on_error(std::move(status).error());
+      continue;
+    }
+    cpu_.store(thread_cpu_seconds());
+    show_progress();
+  }
+}
+
+}  // namespace sparing
