@@ -8,24 +8,20 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "commands.h"
 #include "exit_codes.h"
 #include "option_flags.h"
 #include "runtime.h"
 #include "signals.h"
-#include "sparing/backends/openvino.h"
-#include "sparing/io/file.h"
 #include "sparing/packing/latency_profile.h"
 #include "sparing/pipeline/detector.h"
 #include "sparing/streams/latency_meter.h"
+#include "sparing/streams/profile_store.h"
 
 namespace sparing::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kHelp =
     "Examples:\n"
@@ -53,7 +49,7 @@ struct ProfileCommand {
   Result<std::vector<Size>> sizes(const ModelInput& input) const;
   // The largest size that runs is the last of `meter.results()`; `problem` says why larger do not.
   Status measure(LatencyMeter& meter, const std::vector<Size>& wanted, std::string& problem) const;
-  Result<fs::path> file(const ProfiledProcessor& processor) const;
+  Result<fs::path> file(const ProfileIdentity& identity) const;
 };
 
 // A default shape is a size that nobody asked for: made fit, or left out.
@@ -113,46 +109,14 @@ Status ProfileCommand::measure(LatencyMeter& meter, const std::vector<Size>& wan
   return measure_all(meter, run, runs, stop);
 }
 
-Result<fs::path> ProfileCommand::file(const ProfiledProcessor& processor) const {
+Result<fs::path> ProfileCommand::file(const ProfileIdentity& identity) const {
   if (!out.empty()) return fs::path(out);
-  const fs::path cache = user_cache_dir();
-  if (cache.empty()) {
+  fs::path stored = profile_file(identity);
+  if (stored.empty()) {
     return Error{ErrorCode::kOutput, "cache folder", "there is no home folder",
                  "name a file with --out, or set XDG_CACHE_HOME"};
   }
-  std::string name = processor.model + "." + processor.processor + ".json";
-  std::replace(name.begin(), name.end(), ':', '-');
-  return cache / "profiles" / name;
-}
-
-template <class Struct>
-Json to_json_object(const Struct& value) {
-  Json json = Json::object();
-  for_each_option(value, [&](const auto& field, const auto& v) { json[field.name] = v; });
-  return json;
-}
-
-std::string device_name(const ContextOptions& options) {
-  const auto devices = openvino_devices();
-  if (!devices.ok()) return {};
-  std::string wanted(to_string(options.device_type));
-  std::transform(wanted.begin(), wanted.end(), wanted.begin(), ::toupper);
-  for (const DeviceInfo& device : *devices) {
-    if (device.name.starts_with(wanted)) return device.full_name;
-  }
-  return {};
-}
-
-Json profile_json(const LatencyProfile& profile, const Context& context) {
-  Json json;
-  json["schema"] = 1;
-  json.update(to_json_object(profile.processor()));
-  json["machine"] = device_name(context.options());
-  json["engine"] = context.backend_name();
-  json["points"] = Json::array();
-  for (const LatencyPoint& point : profile.points())
-    json["points"].push_back(to_json_object(point));
-  return json;
+  return stored;
 }
 
 void print_table(const LatencyProfile& profile, const std::vector<ShapeLatency>& results) {
@@ -190,18 +154,16 @@ int ProfileCommand::run() {
     return report(status.error());
   }
   const std::vector<ShapeLatency> results = meter->results();
-  auto profile = make_profile(resolved->manifest, *meter, processor_name(context->options()));
+  const ProfileIdentity identity = profile_identity(resolved->manifest.name, *context);
+  auto profile = make_profile(resolved->manifest, *meter, identity.processor);
   if (!profile.ok()) return report(profile.error());
-  auto path = file(profile->processor());
+  auto path = file(identity);
   if (!path.ok()) return report(path.error());
-  const Json written = profile_json(*profile, *context);
-  const std::string text = written.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  const auto bytes = std::as_bytes(std::span(text));
-  if (Status status = write_file(*path, std::span(&bytes, 1)); !status.ok()) {
+  if (Status status = save_profile(*path, *profile, identity); !status.ok()) {
     return report(status.error());
   }
   if (json) {
-    std::fputs(text.c_str(), stdout);
+    std::fputs(to_json(*profile, identity).c_str(), stdout);
   } else if (!quiet) {
     print_table(*profile, results);
     if (!problem.empty()) std::printf("no larger size runs here: %s\n", problem.c_str());

@@ -13,13 +13,14 @@
 
 #include "sparing/backends/openvino.h"
 #include "sparing/base/thread_pool.h"
+#include "sparing/streams/latency_meter.h"
 
 namespace sparing::cli {
 namespace fs = std::filesystem;
 namespace {
 
-bool device_matches(const DeviceInfo& device, const std::string& name) {
-  std::string upper = name;
+bool device_matches(const DeviceInfo& device, std::string_view name) {
+  std::string upper(name);
   std::transform(upper.begin(), upper.end(), upper.begin(), ::toupper);
   return device.name.substr(0, upper.size()) == upper;
 }
@@ -102,6 +103,19 @@ Result<ContextOptions> context_options(const RuntimeOptions& options) {
 Result<Context> create_context(const RuntimeOptions& options) {
   SPARING_ASSIGN_OR_RETURN(const ContextOptions resolved, context_options(options));
   return create_openvino_context(resolved);
+}
+
+ProfileIdentity profile_identity(const std::string& model, const Context& context) {
+  const ContextOptions& options = context.options();
+  ProfileIdentity identity{model, processor_name(options), "", context.backend_name()};
+  const auto devices = openvino_devices();
+  if (!devices.ok()) return identity;
+  for (const DeviceInfo& device : *devices) {
+    if (identity.machine.empty() && device_matches(device, to_string(options.device_type))) {
+      identity.machine = device.full_name;
+    }
+  }
+  return identity;
 }
 
 }  // namespace sparing::cli

@@ -8,6 +8,7 @@
 #include "sparing/base/options.h"
 #include "sparing/base/result.h"
 #include "sparing/models/registry.h"
+#include "sparing/streams/profile_store.h"
 #include "sparing/webnn/webnn.h"
 
 namespace sparing::cli {
@@ -60,5 +61,8 @@ void prepare_process();
 // The options resolved: auto precision and streams become concrete.
 Result<ContextOptions> context_options(const RuntimeOptions& options);
 Result<Context> create_context(const RuntimeOptions& options);
+
+// What a profile that is measured in this context is of.
+ProfileIdentity profile_identity(const std::string& model, const Context& context);
 
 }  // namespace sparing::cli

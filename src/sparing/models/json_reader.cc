@@ -142,7 +142,7 @@ const json* JsonObject::get(std::string_view key, bool optional) {
   asked_.emplace(key);
   const auto it = value_->find(std::string(key));
   if (it != value_->end()) return &*it;
-  if (!optional) fail(key, "missing", "add it (see models/README.md)");
+  if (!optional) fail(key, "missing", "add it (see " + errors_.reference() + ")");
   return nullptr;
 }
 

@@ -21,16 +21,20 @@ namespace sparing {
 // The first error of one document.
 class JsonErrors {
  public:
-  // `thing` names the document: "manifest 'a.json'".
-  JsonErrors(ErrorCode code, std::string thing) : code_(code), thing_(std::move(thing)) {}
+  // `thing` names the document: "manifest 'a.json'", `reference` the page that describes its
+  // fields.
+  JsonErrors(ErrorCode code, std::string thing, std::string reference = "models/README.md")
+      : code_(code), thing_(std::move(thing)), reference_(std::move(reference)) {}
 
   void add(const std::string& path, const std::string& problem, const std::string& fix);
   bool ok() const { return status_.ok(); }
   const Status& status() const { return status_; }
+  const std::string& reference() const { return reference_; }
 
  private:
   ErrorCode code_;
   std::string thing_;
+  std::string reference_;
   Status status_;
 };
 

@@ -170,7 +170,7 @@ Status LatencyProfile::observe(Size shape, double seconds) {
 std::vector<LatencyPoint> LatencyProfile::current_points() const {
   std::vector<LatencyPoint> points = points_;
   for (LatencyPoint& point : points) {
-    point.milliseconds = 1000 * estimate(Size{point.width, point.height});
+    point.milliseconds *= ratio(area_of(point));
   }
   return points;
 }

@@ -1,0 +1,62 @@
+// A network over the fake engine that counts its runs by size of the input, and finds nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "sparing/backends/fake.h"
+#include "sparing/models/manifest.h"
+#include "sparing/pipeline/detector.h"
+
+namespace sparing {
+
+class FakeNetwork {
+ public:
+  explicit FakeNetwork(ContextOptions options, Shape input = {1, 3, -1, -1})
+      : counts_(std::make_shared<Counts>()) {
+    FakeGraph graph;
+    if (input[2] > 0) {
+      model_.manifest.input.default_size = {static_cast<int>(input[3]), static_cast<int>(input[2])};
+    }
+    graph.inputs = {{"input", {DataType::kFloat32, std::move(input)}}};
+    graph.outputs = {{"boxes", {DataType::kFloat32, {1, 1, 6}}}};
+    graph.run = [counts = counts_](const auto& inputs, const auto& outputs) -> Status {
+      const Shape& shape = inputs.at("input").shape;
+      const std::lock_guard lock(counts->mutex);
+      ++counts->runs[{static_cast<int>(shape[3]), static_cast<int>(shape[2])}];
+      (void)outputs;  // a row of zeros: a score of 0
+      return {};
+    };
+    if (options.threads == 0) options.threads = options.streams;
+    context_ = create_fake_context(options, {{"net", graph}}).value();
+    model_.file = "net.onnx";
+    model_.manifest.name = "net";
+    model_.manifest.input.multiple_of = 32;
+    model_.manifest.head.type = HeadType::kEnd2end;
+    model_.manifest.head.box_format = BoxFormat::kXyxy;
+    model_.manifest.head.outputs.detections = "boxes";
+    model_.manifest.labels = {"person", "car"};
+  }
+
+  Model& model() { return model_; }
+  Context& context() { return context_; }
+  Detector detector() const { return Detector::create(context_, model_).value(); }
+  std::map<std::pair<int, int>, int> runs() const {
+    const std::lock_guard lock(counts_->mutex);
+    return counts_->runs;
+  }
+
+ private:
+  struct Counts {
+    mutable std::mutex mutex;
+    std::map<std::pair<int, int>, int> runs;
+  };
+  std::shared_ptr<Counts> counts_;
+  Context context_;
+  Model model_;
+};
+
+}  // namespace sparing
