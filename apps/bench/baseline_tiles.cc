@@ -1,0 +1,77 @@
+// Tiles: every slice of the frame is an inference of its own.
+#include <cstdio>
+
+#include "baseline_slices.h"
+#include "baselines.h"
+#include "streams_fill.h"
+#include "streams_network.h"
+
+namespace sparing::bench {
+namespace {
+
+// SAHI's defaults.
+constexpr double kOverlap = 0.2;
+constexpr float kMatch = 0.5f;
+
+class Tiles : public Contestant {
+ public:
+  explicit Tiles(const TileSettings& settings) : settings_(settings) {}
+
+  std::string method() const override { return "tiles"; }
+  std::string settings() const override {
+    char text[96];
+    std::snprintf(text, sizeof text, "%d px x%g%s, %s", settings_.side, settings_.scale,
+                  settings_.with_frame ? " + frame" : "", every_text(settings_.every).c_str());
+    return text;
+  }
+
+  Result<Outcome> run(const Clip& clip, Network& network) override {
+    Outcome outcome;
+    std::vector<StreamLooks> looks(clip.streams.size());
+    for (std::size_t s = 0; s < looks.size(); ++s) {
+      looks[s].resize(clip.streams[s].frames.size());
+      for (std::size_t f = 0; f < looks[s].size(); f += static_cast<std::size_t>(settings_.every)) {
+        SPARING_ASSIGN_OR_RETURN(looks[s][f], look(clip, s, f, network, outcome.spend));
+      }
+    }
+    SPARING_ASSIGN_OR_RETURN(outcome.boxes, fill_clip(clip, looks));
+    return outcome;
+  }
+
+ private:
+  Result<std::vector<Detection>> look(const Clip& clip, std::size_t stream, std::size_t frame,
+                                      Network& network, Spend& spend) const {
+    const VideoFrame& view = clip.streams[stream].frames[frame].frame.view();
+    std::vector<InputJob> jobs;
+    for (const Rect& slice : slice_rects(clip.size, settings_.side, kOverlap)) {
+      const Size input =
+          network.nearest_input(slice.width * settings_.scale, slice.height * settings_.scale);
+      jobs.push_back({input, {{&view, slice, {0, 0, input.width, input.height}}}, {}});
+    }
+    SPARING_ASSIGN_OR_RETURN(const Spend tiles, network.run(jobs));
+    spend += tiles;
+    std::vector<Detection> found;
+    for (const InputJob& job : jobs) {
+      for (const RoiDetection& detection : job.found[0]) found.push_back(detection.detection);
+    }
+    if (settings_.with_frame) {
+      const Size input = network.nearest_input(clip.size.width * settings_.frame_scale,
+                                               clip.size.height * settings_.frame_scale);
+      SPARING_ASSIGN_OR_RETURN(const Network::Look* whole,
+                               network.whole(clip, stream, frame, input, settings_.every));
+      spend += whole->spend;
+      found.insert(found.end(), whole->detections.begin(), whole->detections.end());
+    }
+    return merge_greedily(found, kMatch);
+  }
+
+  TileSettings settings_;
+};
+
+}  // namespace
+
+std::unique_ptr<Contestant> tiles(const TileSettings& settings) {
+  return std::make_unique<Tiles>(settings);
+}
+
+}  // namespace sparing::bench

@@ -1,0 +1,24 @@
+// Boxes for every frame from looks at some: the tracker and filler that StreamDetector has, for
+// the contestants that have none of their own.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sparing/base/result.h"
+#include "streams_clips.h"
+
+namespace sparing::bench {
+
+// What was found in each frame of a stream; nullopt: not looked at.
+using StreamLooks = std::vector<std::optional<std::vector<Detection>>>;
+
+// Boxes of every frame. With `fill` off, those of the frames that were looked at alone.
+Result<std::vector<std::vector<Detection>>> fill_stream(const Clip& clip, const ClipStream& stream,
+                                                        const StreamLooks& looks, bool fill = true);
+
+// The same for all streams.
+Result<ClipBoxes> fill_clip(const Clip& clip, std::span<const StreamLooks> looks, bool fill = true);
+
+}  // namespace sparing::bench

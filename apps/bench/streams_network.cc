@@ -1,0 +1,138 @@
+#include "streams_network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sparing/base/clock.h"
+#include "sparing/pipeline/frame_job.h"
+#include "sparing/streams/canvas_runner.h"
+
+namespace sparing::bench {
+namespace {
+
+// Inputs that are run together, so that all streams of the context are busy.
+constexpr std::size_t kTogether = 8;
+
+DetectOptions detect_options(const std::vector<std::string>& labels) {
+  DetectOptions options;
+  options.classes = labels;
+  options.score = kLeastScore;
+  return options;
+}
+
+std::string processor_name(const Context& context) {
+  const ContextOptions& options = context.options();
+  return std::string(to_string(options.device_type)) + ":" +
+         std::string(to_string(options.precision)) + ":" + std::to_string(options.threads);
+}
+
+}  // namespace
+
+// The runner refers to the processor, so both stay where they are.
+struct Network::Parts {
+  Context context;
+  Model model;
+  std::vector<std::string> wanted;
+  std::vector<Processor> processors;
+  std::optional<CanvasRunner> runner;
+};
+
+Network::Network(std::unique_ptr<Parts> parts, const LatencyProfile& profile)
+    : parts_(std::move(parts)), profile_(profile) {}
+Network::Network(Network&&) noexcept = default;
+Network::~Network() = default;
+
+Result<Network> Network::create(Context context, const Model& model,
+                                const std::vector<std::string>& labels,
+                                const LatencyProfile& profile) {
+  auto parts = std::make_unique<Parts>();
+  parts->context = std::move(context);
+  parts->model = model;
+  parts->wanted = labels;
+  SPARING_ASSIGN_OR_RETURN(Detector detector,
+                           Detector::create(parts->context, model, detect_options(labels)));
+  parts->processors.push_back(
+      Processor{processor_name(parts->context), std::move(detector), profile, ScaleModel{}});
+  parts->runner.emplace(parts->processors, Clock::now());
+  return Network(std::move(parts), profile);
+}
+
+const std::vector<std::string>& Network::labels() const {
+  return parts_->processors[0].detector.labels();
+}
+
+Size Network::nearest_input(double width, double height) const {
+  const ModelInput& input = parts_->model.manifest.input;
+  const auto side = [&](double length) {
+    const int steps = static_cast<int>(std::lround(length / input.multiple_of));
+    const int least = (input.min_size + input.multiple_of - 1) / input.multiple_of;
+    return std::clamp(steps, std::max(1, least), std::max(1, input.max_size / input.multiple_of)) *
+           input.multiple_of;
+  };
+  return {side(width), side(height)};
+}
+
+Result<Spend> Network::run(std::span<InputJob> jobs) {
+  std::vector<CanvasJob> canvases(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    canvases[i].report.size = jobs[i].size;
+    for (const Drawing& drawing : jobs[i].drawings) {
+      CanvasRegion region;
+      region.roi.rect = drawing.rect;
+      region.place = drawing.place;
+      canvases[i].report.regions.push_back(std::move(region));
+      canvases[i].frames.push_back(drawing.frame);
+    }
+  }
+  Spend spend;
+  const auto observe = [&](const CanvasReport& report) -> Status {
+    const std::int64_t pixels = std::int64_t{report.size.width} * report.size.height;
+    spend += {cost(report.size), report.inference_seconds, 1, pixels};
+    return {};
+  };
+  SPARING_RETURN_IF_ERROR(parts_->runner->run(canvases, {}, observe));
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].found = std::move(canvases[i].found);
+  return spend;
+}
+
+Result<const Network::Look*> Network::whole(const Clip& clip, std::size_t stream, std::size_t frame,
+                                            Size input, int every) {
+  const auto key = [&](std::size_t f) {
+    return std::tuple(clip.id, stream, f, input.width, input.height);
+  };
+  if (const auto known = looks_.find(key(frame)); known != looks_.end()) return &known->second;
+  const std::vector<SourceFrame>& frames = clip.streams[stream].frames;
+  std::vector<InputJob> jobs;
+  std::vector<std::size_t> indices;
+  for (std::size_t f = frame; f < frames.size() && jobs.size() < kTogether;
+       f += static_cast<std::size_t>(every)) {
+    if (looks_.contains(key(f))) continue;
+    const VideoFrame& view = frames[f].frame.view();
+    jobs.push_back({input, {{&view, display_rect(view), {0, 0, input.width, input.height}}}, {}});
+    indices.push_back(f);
+  }
+  SPARING_ASSIGN_OR_RETURN(const Spend spend, run(jobs));
+  const auto count = static_cast<double>(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Look look;
+    for (const RoiDetection& found : jobs[i].found[0]) look.detections.push_back(found.detection);
+    look.spend = {cost(input), spend.measured / count, 1, std::int64_t{input.width} * input.height};
+    looks_[key(indices[i])] = std::move(look);
+  }
+  return &looks_.at(key(frame));
+}
+
+Result<Processor> Network::processor() const {
+  SPARING_ASSIGN_OR_RETURN(Detector detector, Detector::create(parts_->context, parts_->model,
+                                                               detect_options(parts_->wanted)));
+  return Processor{parts_->processors[0].name, std::move(detector), profile_, ScaleModel{}};
+}
+
+Result<LatencyProfile> measure_bench_profile(const Context& context, const Model& model) {
+  SPARING_ASSIGN_OR_RETURN(Detector detector, Detector::create(context, model));
+  const std::vector<Size> sizes = {{128, 128}, {320, 320}, {480, 480}, {640, 640}, {960, 960}};
+  return measure_profile(detector, processor_name(context), sizes, 5);
+}
+
+}  // namespace sparing::bench

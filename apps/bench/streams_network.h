@@ -1,0 +1,79 @@
+// The network as all contestants share it: draws parts of frames on inputs of any size, runs them,
+// and maps what was found back. What whole frames of a size found is kept, as many contestants look
+// at the same.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sparing/models/registry.h"
+#include "sparing/packing/reconstruct.h"
+#include "sparing/streams/processor.h"
+#include "streams_contestant.h"
+
+namespace sparing::bench {
+
+// The confidence from which on detections count, everywhere.
+inline constexpr double kLeastScore = 0.05;
+
+// A part of a frame on an input.
+struct Drawing {
+  const VideoFrame* frame = nullptr;  // outlives the run
+  Rect rect;                          // display coordinates, inside the frame
+  PixelRect place;                    // on the input; the rectangle is stretched to it
+};
+
+struct InputJob {
+  Size size;  // of the input
+  std::vector<Drawing> drawings;
+  std::vector<std::vector<RoiDetection>> found;  // of each drawing, by run()
+};
+
+class Network {
+ public:
+  // Reports the labels given only. `profile` gives all costs.
+  static Result<Network> create(Context context, const Model& model,
+                                const std::vector<std::string>& labels,
+                                const LatencyProfile& profile);
+  Network(Network&&) noexcept;
+  ~Network();
+
+  const std::vector<std::string>& labels() const;
+  const LatencyProfile& profile() const { return profile_; }
+  double cost(Size input) const { return profile_.profiled(input); }
+  // A size that the network takes: each side to the nearest multiple, within its limits.
+  Size nearest_input(double width, double height) const;
+
+  Result<Spend> run(std::span<InputJob> jobs);
+
+  struct Look {
+    std::vector<Detection> detections;  // display coordinates, best first
+    Spend spend;
+  };
+  // The whole frame at a size; kept for each clip (by id), stream, frame and size. The reference is
+  // valid until forget(). Looks ahead: frames `every` apart are run together.
+  Result<const Look*> whole(const Clip& clip, std::size_t stream, std::size_t frame, Size input,
+                            int every);
+  void forget() { looks_.clear(); }
+
+  // A processor on the same network, for StreamDetector.
+  Result<Processor> processor() const;
+
+ private:
+  struct Parts;
+  explicit Network(std::unique_ptr<Parts> parts, const LatencyProfile& profile);
+
+  std::unique_ptr<Parts> parts_;
+  LatencyProfile profile_;
+  std::map<std::tuple<std::string, std::size_t, std::size_t, int, int>, Look> looks_;
+};
+
+// Times of inputs of a few sizes on all of the context's streams at once.
+Result<LatencyProfile> measure_bench_profile(const Context& context, const Model& model);
+
+}  // namespace sparing::bench
