@@ -17,6 +17,7 @@ struct DetectBenchOptions {
   std::filesystem::path data = "../shared/data";  // test material; what is missing is skipped
   std::filesystem::path video;                    // the sample video
   std::string model = "nanodet-g";
+  std::vector<std::string> stages;  // of detect_stages(); empty: all, with --quick the quick ones
   cli::RuntimeOptions runtime;
 };
 
@@ -42,6 +43,8 @@ struct BenchOptions {
   ImportBenchOptions import;
 };
 
+// The parts of `detect`, in the order in which they run.
+std::vector<std::string> detect_stages();
 Status bench_detect(const BenchOptions& options, Report& report);
 Status bench_import(const BenchOptions& options, Report& report);
 

@@ -190,9 +190,8 @@ Status bench_memory(Setting& setting, Report& report) {
   return {};
 }
 
-}  // namespace
-
-Status bench_detect(const BenchOptions& options, Report& report) {
+// Whole frames: accuracy on the sample video, and what the run costs beside the inference.
+Status bench_frame(const BenchOptions& options, Report& report) {
   SPARING_ASSIGN_OR_RETURN(Context context, cli::create_context(options.detect.runtime));
   SPARING_ASSIGN_OR_RETURN(
       Model model,
@@ -205,6 +204,38 @@ Status bench_detect(const BenchOptions& options, Report& report) {
       setting, options.quick ? "quick.frame384.ap" : "frame384.ap", "384x288", report));
   SPARING_RETURN_IF_ERROR(bench_overhead(setting, report));
   return options.quick ? Status() : bench_memory(setting, report);
+}
+
+struct Stage {
+  const char* name;
+  bool quick;  // runs with --quick, too
+  Status (*run)(const BenchOptions&, Report&);
+};
+
+// A further part of the benchmark is one row here.
+constexpr Stage kStages[] = {
+    {"frame", true, bench_frame},
+};
+
+bool is_wanted(const Stage& stage, const BenchOptions& options) {
+  const std::vector<std::string>& names = options.detect.stages;
+  if (names.empty()) return stage.quick || !options.quick;
+  return std::find(names.begin(), names.end(), stage.name) != names.end();
+}
+
+}  // namespace
+
+std::vector<std::string> detect_stages() {
+  std::vector<std::string> names;
+  for (const Stage& stage : kStages) names.emplace_back(stage.name);
+  return names;
+}
+
+Status bench_detect(const BenchOptions& options, Report& report) {
+  for (const Stage& stage : kStages) {
+    if (is_wanted(stage, options)) SPARING_RETURN_IF_ERROR(stage.run(options, report));
+  }
+  return {};
 }
 
 }  // namespace sparing::bench

@@ -18,6 +18,9 @@ void add_detect_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--data", detect.data, "folder of the test material")->capture_default_str();
   command.add_option("--video", detect.video, "the sample video")->capture_default_str();
   command.add_option("--model", detect.model, "the model to measure")->capture_default_str();
+  command.add_option("--stage", detect.stages, "only these parts")
+      ->delimiter(',')
+      ->check(CLI::IsMember(detect_stages()));
   cli::add_flags(command, detect.runtime);
 }
 
