@@ -18,7 +18,7 @@ struct MergeOptions {
   double redundant_iou = 0.5;
   double joint_factor = 1.3;
   double min_pad = 16;
-  double pad_share = 0.3;
+  double pad_share = 0.1;
 
   static constexpr auto fields() {
     return std::tuple{

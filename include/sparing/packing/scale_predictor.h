@@ -31,12 +31,12 @@ int scale_level(double scale);
 // precision, and fit_heights() (scale_labels.h) finds them. The defaults are for NanoDet-g and
 // people: its median safe height on PETS is 30 px, and 56 px lose nothing.
 struct HeightParameters {
-  double unsure_height = 64;
-  double sure_height = 48;
-  double new_height = 64;
+  double unsure_height = 48;
+  double sure_height = 40;
+  double new_height = 44;
   double unsure_confidence = 0.3;
   double sure_confidence = 0.8;
-  double new_share = 0.7;
+  double new_share = 1;
   bool snap = false;
 
   static constexpr auto fields() {

@@ -39,7 +39,7 @@ struct RoiOptions {
   double explained = 0.95;
   bool background = true;
   double background_seconds = 3.3;
-  double background_threshold = 16;
+  double background_threshold = 24;
   double global_change = 0.4;
 
   static constexpr auto fields() {

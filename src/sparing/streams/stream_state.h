@@ -8,6 +8,7 @@
 
 #include "sparing/packing/scale_estimator.h"
 #include "sparing/roi/roi_extractor.h"
+#include "sparing/streams/empty_regions.h"
 #include "sparing/streams/stream_detector.h"
 #include "sparing/streams/way_planner.h"
 #include "sparing/track/filler.h"
@@ -37,6 +38,7 @@ class StreamState {
   std::optional<BoxFiller> filler;  // of frames of filler_size
   Size filler_size;
   WayPlanner planner;
+  EmptyRegions empty;
   std::vector<HeldFrame> frames;  // of the window
   StreamStatistics statistics;
   double extract_seconds = 0;  // since it was last collected

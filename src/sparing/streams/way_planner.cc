@@ -17,6 +17,8 @@ constexpr double kHalfHeight = 14;
 constexpr double kHeightSpread = 5;
 // What regions of motion add to those of known objects, where packing was not tried yet.
 constexpr double kMotionShare = 1.4;
+// Objects of at least this confidence tell of sizes.
+constexpr double kSureScore = 0.4;
 constexpr double kStartPixels = 200000;
 constexpr double kExpectedFill = 0.85;
 // The present way's cost is taken for so much less, against restlessness.
@@ -51,14 +53,28 @@ double WayPlanner::Measured::recall(double prior) const {
   return (prior * kPriorWeight + hits) / (kPriorWeight + total);
 }
 
-double WayPlanner::reference_scale() const {
-  if (objects_.empty()) return 1;
+// The height that a tenth of the objects is below; 0: none is known.
+double WayPlanner::low_height() const {
   std::vector<float> heights;
-  for (const SeenObject& o : objects_) heights.push_back(o.detection.box.height());
+  for (const SeenObject& o : objects_) {
+    if (o.detection.score >= kSureScore) heights.push_back(o.detection.box.height());
+  }
+  if (heights.empty()) return 0;
   const auto low = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 10);
   std::nth_element(heights.begin(), low, heights.end());
+  return std::max(*low, 1.0f);
+}
+
+double WayPlanner::region_scale_limit() const {
+  const double low = low_height();
+  return low > 0 ? heights_.sure_height / low : std::numeric_limits<double>::infinity();
+}
+
+double WayPlanner::reference_scale() const {
+  const double low = low_height();
+  if (low <= 0) return 1;
   // Small objects are drawn so high that hardly one is missed.
-  const double wanted = (kHalfHeight + 4 * kHeightSpread) / std::max(*low, 1.0f);
+  const double wanted = (kHalfHeight + 4 * kHeightSpread) / low;
   for (std::size_t i = kFrameScales.size(); i-- > 0;) {
     if (kFrameScales[i] >= wanted) return kFrameScales[i];
   }

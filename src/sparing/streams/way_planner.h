@@ -42,6 +42,9 @@ class WayPlanner {
   double reference_scale() const;
   // Of whole frames in place of regions: the smallest that finds enough.
   double whole_scale() const;
+  // Largest scale of packed regions: more than the smallest of the known objects needs is not worth
+  // it. A fragment that moves is mostly a part of something larger.
+  double region_scale_limit() const;
   // Of the first frame, when nothing is known: a frame of a moderate number of pixels.
   static double start_scale(Size frame);
 
@@ -73,6 +76,7 @@ class WayPlanner {
     double total = 0;
     double recall(double prior) const;
   };
+  double low_height() const;
   double drawn_recall(double scale) const;
   double recall_of(DetectWay way, std::size_t scale_index) const;
   double every_recall(int every) const;

@@ -115,12 +115,14 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
               DrawPurpose::kDetect);
     return {};
   }
-  const std::vector<Roi>& rois = held.rois->rois;
   const Timestamp& time = held.source.frame.view().timestamp;
+  std::vector<Roi> rois = held.rois->rois;
+  std::erase_if(rois, [&](const Roi& roi) { return stream.empty.skips(roi, time); });
   SPARING_ASSIGN_OR_RETURN(const auto estimates, stream.scales.estimate(rois, time));
   std::vector<ScaledRoi> scaled_rois(rois.size());
+  const double limit = stream.planner.region_scale_limit();
   for (std::size_t i = 0; i < rois.size(); ++i) {
-    scaled_rois[i] = {rois[i], estimates[i].scale * stream.planner.scale()};
+    scaled_rois[i] = {rois[i], std::min(estimates[i].scale, limit) * stream.planner.scale()};
   }
   SPARING_ASSIGN_OR_RETURN(const std::vector<MergedRoi> merged,
                            merge_rois(scaled_rois, held.size, context_.tuning.merge));
@@ -144,6 +146,9 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
                    context_.drop_history.consecutive_drops(stream.number, id));
     }
     pixels += area_of(drawn_size(item.request));
+    for (const int member : region.members) {
+      item.members.push_back(rois[static_cast<std::size_t>(member)]);
+    }
     packed_.push_back(std::move(item));
   }
   PackedPixels& sum = packed_pixels_[stream.number];
@@ -406,6 +411,16 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
         continue;
       }
       if (item.purpose != DrawPurpose::kTrial) frame.looked_at = true;
+      for (const Roi& member : item.members) {
+        const bool empty = std::none_of(
+            detections.begin(), detections.end(), [&](const RoiDetection& d) {
+              const Box& b = d.detection.box;
+              return d.detection.score >= context_.options.follow_score &&
+                     intersect(member.rect, {b.x0, b.y0, b.width(), b.height()}).area() > 0;
+            });
+        stream.empty.looked_at(member, empty,
+                               stream.frames[item.frame].source.frame.view().timestamp);
+      }
       auto& list = item.purpose == DrawPurpose::kDetect    ? frame.detect
                    : item.purpose == DrawPurpose::kRefresh ? frame.refresh
                                                            : frame.trial;

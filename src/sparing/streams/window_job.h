@@ -79,6 +79,7 @@ class WindowJob {
     RoiRequest request;
     DrawPurpose purpose = DrawPurpose::kDetect;
     std::vector<std::int64_t> objects;
+    std::vector<Roi> members;  // that were merged
     std::size_t probe_plan = 0;  // of a probe: which, and which of its scales
     std::size_t probe = 0;
   };
