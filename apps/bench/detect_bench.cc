@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "benchmarks.h"
+#include "realtime_bench.h"
 #include "sparing/base/clock.h"
 #include "sparing/io/annotations.h"
 #include "sparing/io/sink.h"
@@ -215,6 +216,7 @@ struct Stage {
 // A further part of the benchmark is one row here.
 constexpr Stage kStages[] = {
     {"frame", true, bench_frame},
+    {"realtime", false, bench_realtime},
 };
 
 bool is_wanted(const Stage& stage, const BenchOptions& options) {
