@@ -46,9 +46,9 @@ Status check(const StreamDetector& detector, std::span<const StreamInput> inputs
     }
   }
   if (!detector.options().deterministic) return {};
-  const char* const timed = options.paced          ? "paced"
-                            : options.fps > 0      ? "fps"
-                            : options.duration > 0 ? "duration"
+  const char* const timed = options.paced          ? "--paced"
+                            : options.fps > 0      ? "--fps"
+                            : options.duration > 0 ? "--duration"
                                                    : nullptr;
   if (timed == nullptr) return {};
   return invalid(timed, "it goes by the clock, which a deterministic run must not look at",
