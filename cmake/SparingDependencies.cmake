@@ -39,6 +39,15 @@ if(NOT TARGET sparing_opencv)
   message(FATAL_ERROR "OpenCV's core, imgproc and video were not found; run scripts/setup (Debian: libopencv-video-dev)")
 endif()
 
+# The tree learner of `sparing train-scale`; nothing else uses it.
+find_library(SPARING_OPENCV_ML opencv_ml)
+mark_as_advanced(SPARING_OPENCV_ML)
+if(NOT SPARING_OPENCV_ML)
+  message(FATAL_ERROR "OpenCV's ml was not found; run scripts/setup (Debian: libopencv-ml-dev)")
+endif()
+add_library(sparing_opencv_ml INTERFACE)
+target_link_libraries(sparing_opencv_ml INTERFACE sparing_opencv "${SPARING_OPENCV_ML}")
+
 # Peers of sparing-bench: measured when present, named as missing when not.
 if(SPARING_BUILD_BENCH)
   add_library(sparing_peer_opencv INTERFACE)

@@ -71,6 +71,7 @@ THIRD_PARTY = {
     "gtest/": ["test"],
     "gmock/": ["test"],
     "benchmark/": ["apps/bench", "bench"],
+    "opencv2/ml.hpp": ["apps/cli"],
     "opencv2/": ["flow", "roi", "apps/bench"],
     "libyuv.h": ["apps/bench"],
     "libyuv/": ["apps/bench"],

@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   add_import_command(app, command);
   add_eval_command(app, command);
   add_models_command(app, command);
+  add_train_scale_command(app, command);
   add_info_command(app, command);
   app.add_subcommand("version", "print the version")->callback([&] {
     command = [&] {

@@ -1,4 +1,4 @@
-"""`sparing models quantize` and `sparing models profile` end to end.
+"""`sparing models quantize`, `sparing models profile` and `sparing train-scale` end to end.
 
 Quantising needs the environment of `scripts/setup --quantize`; those tests are skipped without it.
 """
@@ -182,7 +182,8 @@ class Profile(ModelsTest):
         profile = json.loads(path.read_text())
         self.assertEqual((profile["schema"], profile["model"], profile["processor"]),
                          (1, st.MODEL, "cpu:f32:1"))
-        self.assertEqual((profile["largest-width"], profile["largest-height"]), (320, 256))
+        # A CPU runs whatever the model takes.
+        self.assertEqual((profile["largest-width"], profile["largest-height"]), (4096, 4096))
         points = [(p["width"], p["height"]) for p in profile["points"]]
         self.assertEqual(points, [(64, 64), (320, 256)])
         self.assertTrue(all(p["ms"] > 0 for p in profile["points"]))
@@ -205,6 +206,63 @@ class Profile(ModelsTest):
                  ("/dev/full",))):
             run = self.profile(*arguments)
             self.assert_error(run, code, *words)
+
+
+@unittest.skipUnless(st.SAMPLE.exists(), "the sample video is not there")
+class TrainScale(ModelsTest):
+    def train(self, *arguments, **options):
+        return st.sparing("train-scale", *arguments, **options)
+
+    def test_learns_from_a_clip_and_keeps_the_better_predictor(self):
+        path = self.dir / "scales.json"
+        run = self.train(st.SAMPLE, "--frames", "0-99", "--every", 5, "--classes", "person",
+                         "--precision", "f32", "--out", path, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        report = json.loads(run.stdout)
+        model = json.loads(path.read_text())
+        self.assertEqual((model["schema"], model["model"], model["precision"]), (1, st.MODEL, "f32"))
+        self.assertEqual(model["predictor"], report["predictor"])
+        self.assertEqual(model["tree-under-rate"], report["tree"]["under_rate"])
+        self.assertEqual(model["height-under-rate"], report["height"]["under_rate"])
+        self.assertEqual(report["frames"], 20)
+        for predictor in "tree", "height", "defaults":
+            errors = report[predictor]
+            self.assertEqual(errors["samples"], report["test_samples"])
+            self.assertTrue(0 <= errors["under_rate"] <= 1 and errors["area_share"] > 0, errors)
+        # People there are shrunk to a half of their pixels and less on the whole.
+        self.assertLess(report["height"]["safe_area_share"], 0.6)
+        self.assertLess(report[report["predictor"]]["under_rate"], 0.3)
+        self.assertEqual(len(model["tree"]["features"]), 7)
+
+    def test_too_few_objects(self):
+        path = self.dir / "out" / "scales.json"
+        run = self.train(st.SAMPLE, "--frames", "0-4", "--every", 2, "--precision", "f32", "-q",
+                         "--out", path)
+        self.assert_error(run, 3, st.SAMPLE.name, "too few", "3 frames", "--every")
+
+    def test_wrong_arguments(self):
+        path = self.out / "scales.json"
+        for arguments, code, words in (
+                ((self.dir / "none.mp4",), 3, ("none.mp4",)),
+                ((st.SAMPLE, "--frames", "9-3"), 2, ("--frames", "9-3")),
+                ((st.SAMPLE, "--frames", "x"), 2, ("--frames", "x")),
+                ((st.SAMPLE, "--every", 0), 2, ("every", "0")),
+                ((st.SAMPLE, "--classes", "unicorn"), 2, ("unicorn",)),
+                ((st.SAMPLE, "--model", "unicorn"), 4, ("unicorn",))):
+            run = self.train(*arguments, "--precision", "f32", "--out", path)
+            self.assert_error(run, code, *words)
+
+    def test_interrupted_leaves_nothing(self):
+        process = subprocess.Popen(
+            [st.BINARY, "train-scale", st.SAMPLE, "--precision", "f32", "--out",
+             self.out / "scales.json"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        self.assertIn("labelling", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertIn("stopped", stderr)
+        self.assert_nothing_left()
 
 
 if __name__ == "__main__":
