@@ -1,0 +1,48 @@
+// A run made visible: what was looked at, why, and when.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <tuple>
+
+#include "sparing/base/options.h"
+#include "sparing/base/result.h"
+#include "sparing/streams/observers.h"
+
+namespace sparing {
+
+struct ExplainOptions {
+  int windows = 60;
+  int frames = 2;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        option("explain-windows", &ExplainOptions::windows)
+            .help("pictures of so many windows from the start; 0: of all. The timeline is of all")
+            .unit("windows")
+            .range(0, 1000000),
+        option("explain-frames", &ExplainOptions::frames)
+            .help("key frames of a stream and window that are drawn, the last one first")
+            .unit("frames")
+            .range(0, 1000),
+    };
+  }
+};
+
+// Writes into `dir`, window by window:
+//   window-000012/stream-0-frame-000119.png  a key frame: its regions, in a colour for each source
+//                                            (green: a followed object, orange: motion, violet:
+//                                            standing, blue: the whole frame, grey: tiles), what of
+//                                            it was drawn (white), and the detections
+//   window-000012/canvas-000345.png          the pixels as the network saw them, each region with
+//                                            its stream, frame and scale, and the detections
+//   index.html                               all pictures in order
+//   trace.json                               the timeline, for chrome://tracing or Perfetto
+// Everything is whole after each window, so that it can be looked at while the run goes on, or
+// after it was stopped. Pictures take time: the run is slower, and its inference times stay what
+// they are. kInvalidArgument: an option out of range; kOutput: cannot be written.
+Result<std::unique_ptr<StreamObserver>> open_explain(const std::filesystem::path& dir,
+                                                     ObserverContext context,
+                                                     const ExplainOptions& options = {});
+
+}  // namespace sparing

@@ -1,0 +1,219 @@
+#include "sparing/streams/explain.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sparing/streams/explain_timeline.h"
+#include "sparing/streams/rgb_picture.h"
+
+namespace sparing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Rgb kDrawn{255, 255, 255};
+
+Rgb source_color(RoiSource source) {
+  switch (source) {
+    case RoiSource::kFlow: return {40, 200, 60};
+    case RoiSource::kDifference: return {255, 150, 0};
+    case RoiSource::kBackground: return {190, 80, 230};
+    case RoiSource::kWholeFrame: return {40, 120, 255};
+    case RoiSource::kTile: return {150, 150, 150};
+  }
+  return kDrawn;
+}
+
+std::string_view way_name(DetectWay way) {
+  for (const DetectWayInfo& info : kDetectWays) {
+    if (info.way == way) return info.name;
+  }
+  return "?";
+}
+
+std::string numbered(const char* name, std::int64_t number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%s%06lld", name, static_cast<long long>(number));
+  return text;
+}
+
+std::string scale_text(double scale) {
+  char text[32];
+  std::snprintf(text, sizeof text, "x%.2f", scale);
+  return text;
+}
+
+// Where a region was drawn from, and what was found there.
+struct DrawnRegion {
+  Rect rect;
+  double scale = 1;
+  DrawPurpose purpose = DrawPurpose::kDetect;
+  std::vector<Detection> detections;
+};
+
+class Explain : public StreamObserver {
+ public:
+  Explain(fs::path dir, ObserverContext context, const ExplainOptions& options,
+          ExplainTimeline timeline, std::ofstream index)
+      : dir_(std::move(dir)),
+        context_(std::move(context)),
+        options_(options),
+        timeline_(std::move(timeline)),
+        index_(std::move(index)) {}
+
+  Status on_canvas(const CanvasReport& canvas) override;
+  Status on_window(const WindowReport& window,
+                   const std::function<const VideoFrame*(int, std::int64_t)>& frame) override;
+
+ private:
+  bool wanted(std::int64_t window) const {
+    return options_.windows == 0 || window < options_.windows;
+  }
+  std::string name_of(int class_id) const;
+  Status draw_canvas(const CanvasReport& canvas);
+  Status draw_frame(const FrameReport& frame, const VideoFrame& pixels, const std::string& folder);
+  void add_to_index(const std::string& file, const std::string& text);
+
+  fs::path dir_;
+  ObserverContext context_;
+  ExplainOptions options_;
+  ExplainTimeline timeline_;
+  std::ofstream index_;
+  // Of the window that is being read, by stream and frame.
+  std::map<std::pair<int, std::int64_t>, std::vector<DrawnRegion>> drawn_;
+  std::vector<std::pair<std::string, std::string>> canvases_;  // file and text
+};
+
+std::string Explain::name_of(int class_id) const {
+  const auto id = static_cast<std::size_t>(class_id);
+  return id < context_.labels.size() ? context_.labels[id] : std::to_string(class_id);
+}
+
+Status Explain::on_canvas(const CanvasReport& canvas) {
+  timeline_.add(canvas);
+  if (!wanted(canvas.window)) return {};
+  for (const CanvasRegion& region : canvas.regions) {
+    drawn_[{region.stream, region.frame}].push_back(
+        {region.roi.rect, region.scale, region.purpose, region.detections});
+  }
+  return draw_canvas(canvas);
+}
+
+Status Explain::draw_canvas(const CanvasReport& canvas) {
+  const auto& network = context_.networks[static_cast<std::size_t>(canvas.processor)];
+  RgbPicture picture = RgbPicture::from_tensor(canvas.pixels, canvas.size, network.input);
+  for (const CanvasRegion& region : canvas.regions) {
+    const PixelRect& at = region.place;
+    const Rgb color = source_color(region.roi.source);
+    // Around the region, so that none of its pixels is hidden.
+    picture.outline({at.x - 1, at.y - 1, at.width + 2, at.height + 2}, color, 1);
+    std::string text = std::to_string(region.stream) + ":" + std::to_string(region.frame) + " " +
+                       scale_text(region.scale);
+    if (region.purpose != DrawPurpose::kDetect) {
+      text += " " + std::string(to_string(region.purpose));
+    }
+    picture.label(text, at.x, at.y, color, 1);
+    if (region.to_frame.determinant() == 0) continue;
+    const Affine to_canvas = inverse(region.to_frame);
+    for (Detection detection : region.detections) {
+      detection.box = map_box(to_canvas, detection.box);
+      picture.outline(to_pixels(to_rect(detection.box)), class_color(detection.class_id), 1);
+    }
+  }
+  const std::string file =
+      numbered("window-", canvas.window) + "/" + numbered("canvas-", canvas.index) + ".png";
+  char times[160];
+  std::snprintf(times, sizeof times, "canvas %lld, %dx%d on %s: %.1f ms, %.1f ms planned",
+                static_cast<long long>(canvas.index), canvas.size.width, canvas.size.height,
+                network.processor.c_str(), canvas.inference_seconds * 1e3,
+                canvas.planned_seconds * 1e3);
+  canvases_.emplace_back(file, times);
+  return picture.write(dir_ / file);
+}
+
+Status Explain::draw_frame(const FrameReport& frame, const VideoFrame& pixels,
+                           const std::string& folder) {
+  SPARING_ASSIGN_OR_RETURN(RgbPicture picture, RgbPicture::from_frame(pixels));
+  const int width = picture.line_width();
+  std::vector<DrawnRegion>& drawn = drawn_[{frame.stream, frame.frame}];
+  for (const DrawnRegion& region : drawn) {
+    picture.outline(to_pixels(region.rect), kDrawn, 1);
+  }
+  for (const Roi& roi : frame.rois) {
+    picture.outline(to_pixels(roi.rect), source_color(roi.source), width);
+  }
+  for (const DrawnRegion& region : drawn) {
+    if (region.purpose == DrawPurpose::kProbe) continue;  // the same objects again
+    for (const Detection& detection : region.detections) {
+      picture.draw(detection, name_of(detection.class_id));
+    }
+  }
+  std::string text = "stream " + std::to_string(frame.stream) + ", frame " +
+                     std::to_string(frame.frame) + ": " + std::string(way_name(frame.way)) + ", " +
+                     std::to_string(frame.rois.size()) + " regions";
+  if (frame.change != GlobalChange::kNone) {
+    text += ", change: " + std::string(to_string(frame.change));
+  }
+  picture.label(text, 0, 0, {}, picture.text_scale());
+  const std::string file = folder + "/stream-" + std::to_string(frame.stream) +
+                           numbered("-frame-", frame.frame) + ".png";
+  add_to_index(file, text);
+  return picture.write(dir_ / file);
+}
+
+void Explain::add_to_index(const std::string& file, const std::string& text) {
+  index_ << "<figure><img loading=\"lazy\" src=\"" << file << "\"><figcaption>" << text
+         << "</figcaption></figure>\n";
+}
+
+Status Explain::on_window(const WindowReport& window,
+                          const std::function<const VideoFrame*(int, std::int64_t)>& frame) {
+  SPARING_RETURN_IF_ERROR(timeline_.finish(window));
+  if (!wanted(window.index)) return {};
+  const std::string folder = numbered("window-", window.index);
+  index_ << "<h2>window " << window.index << "</h2>\n";
+  std::map<int, int> left;  // pictures of each stream
+  for (auto it = window.frames.rbegin(); it != window.frames.rend(); ++it) {
+    if (!it->key) continue;
+    const auto entry = left.emplace(it->stream, options_.frames).first;
+    if (entry->second == 0) continue;
+    const VideoFrame* pixels = frame(it->stream, it->frame);
+    if (pixels == nullptr) continue;
+    --entry->second;
+    SPARING_RETURN_IF_ERROR(draw_frame(*it, *pixels, folder));
+  }
+  for (const auto& [file, text] : canvases_) add_to_index(file, text);
+  canvases_.clear();
+  drawn_.clear();
+  index_.flush();
+  if (index_) return {};
+  return Error{ErrorCode::kOutput, "file '" + (dir_ / "index.html").string() + "'",
+               "cannot be written", "check the free space"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StreamObserver>> open_explain(const fs::path& dir, ObserverContext context,
+                                                     const ExplainOptions& options) {
+  SPARING_RETURN_IF_ERROR(validate_options(options));
+  SPARING_ASSIGN_OR_RETURN(ExplainTimeline timeline,
+                           ExplainTimeline::create(dir / "trace.json", context));
+  std::ofstream index(dir / "index.html", std::ios::binary | std::ios::trunc);
+  // Closing tags are optional in HTML: the page is whole at any time.
+  index << "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Sparing: a run explained</title>\n"
+           "<style>body{font:14px sans-serif}figure{display:inline-block;margin:4px}"
+           "img{max-width:640px;display:block}</style>\n";
+  if (!index.flush()) {
+    return Error{ErrorCode::kOutput, "file '" + (dir / "index.html").string() + "'",
+                 "cannot be written", "check the folder's permissions"};
+  }
+  return std::unique_ptr<StreamObserver>(std::make_unique<Explain>(
+      dir, std::move(context), options, std::move(timeline), std::move(index)));
+}
+
+}  // namespace sparing

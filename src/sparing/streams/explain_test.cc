@@ -1,0 +1,176 @@
+#include "sparing/streams/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sparing/streams/observer_test_util.h"
+
+namespace sparing {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+SharedFrame grey_frame() {
+  SharedFrame frame = allocate_frame(PixelFormat::kRgb24, {320, 240}).value();
+  std::memset(mutable_plane(frame, 0), 90,
+              static_cast<std::size_t>(frame.view().planes[0].stride * 240));
+  return frame;
+}
+
+// Three frames of stream 1, of which 5 and 7 were looked at.
+WindowReport test_window() {
+  WindowReport window;
+  window.index = 3;
+  window.start = 1.0;
+  window.seconds = 0.9;
+  window.plan_seconds = 0.02;
+  window.budget_seconds = std::numeric_limits<double>::infinity();
+  for (const std::int64_t index : {5, 6, 7}) {
+    FrameReport& frame = window.frames.emplace_back();
+    frame.stream = 1;
+    frame.frame = index;
+    frame.key = index != 6;
+    frame.way = DetectWay::kPacked;
+    frame.rois = {test_region().roi};
+    frame.rois[0].rect = {104, 50, 40, 40};
+  }
+  return window;
+}
+
+class ExplainTest : public ::testing::Test {
+ protected:
+  // One window with canvas 0, its region at place {8, 4, 40, 20}.
+  void run(const ExplainOptions& options = {}, Layout layout = Layout::kNchw) {
+    auto opened = open_explain(folder_.path(), test_context(layout), options);
+    ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+    observer_ = std::move(*opened);
+    CanvasReport canvas = test_canvas(0, {test_region()});
+    const auto pixels =
+        test_tensor(canvas.size, canvas.regions[0].place, test_context(layout).networks[0].input);
+    canvas.pixels = pixels;
+    canvas.layout = layout;
+    Status status = observer_->on_canvas(canvas);
+    ASSERT_TRUE(status.ok()) << status.error().to_string();
+    const SharedFrame frame = grey_frame();
+    status = observer_->on_window(test_window(), [&](int, std::int64_t) { return &frame.view(); });
+    ASSERT_TRUE(status.ok()) << status.error().to_string();
+  }
+
+  TestFolder folder_{"explain_test"};
+  std::unique_ptr<StreamObserver> observer_;
+};
+
+TEST_F(ExplainTest, CanvasesAreTheTensorsPixels) {
+  for (const Layout layout : {Layout::kNchw, Layout::kNhwc}) {
+    run({}, layout);
+    const RgbPicture picture = read_picture(folder_ / "window-000003/canvas-000000.png");
+    EXPECT_EQ(picture.size(), (Size{64, 32}));
+    EXPECT_TRUE(pixel_of(picture, 60, 28) == kTestGround);
+    EXPECT_TRUE(pixel_of(picture, 46, 22) == kTestRegion);  // beside the label and the boxes
+    // Outlined outside of its pixels, in the source's colour.
+    const Rgb outline = pixel_of(picture, 48, 20);
+    EXPECT_FALSE(outline == kTestRegion || outline == kTestGround);
+    EXPECT_TRUE(pixel_of(picture, 47, 20) == kTestRegion);
+  }
+}
+
+TEST_F(ExplainTest, KeyFramesShowRegionsAndDetections) {
+  run();
+  EXPECT_TRUE(fs::exists(folder_ / "window-000003/stream-1-frame-000005.png"));
+  EXPECT_FALSE(fs::exists(folder_ / "window-000003/stream-1-frame-000006.png"));
+  const RgbPicture picture = read_picture(folder_ / "window-000003/stream-1-frame-000007.png");
+  EXPECT_TRUE(pixel_of(picture, 300, 200) == (Rgb{90, 90, 90}));
+  EXPECT_TRUE(pixel_of(picture, 104, 70) == (Rgb{40, 200, 60}));    // the region of interest
+  EXPECT_TRUE(pixel_of(picture, 179, 70) == (Rgb{255, 255, 255}));  // what was drawn
+  EXPECT_TRUE(pixel_of(picture, 160, 60) == class_color(1));        // a detection's box
+  // In the other frame nothing was found.
+  const RgbPicture other = read_picture(folder_ / "window-000003/stream-1-frame-000005.png");
+  EXPECT_TRUE(pixel_of(other, 160, 60) == (Rgb{90, 90, 90}));
+  const std::string index = text_of(folder_ / "index.html");
+  EXPECT_THAT(index, HasSubstr("window-000003/canvas-000000.png"));
+  EXPECT_THAT(index, HasSubstr("window-000003/stream-1-frame-000007.png"));
+}
+
+TEST_F(ExplainTest, TheLastKeyFramesOfTheFirstWindowsOnly) {
+  ExplainOptions options;
+  options.frames = 1;
+  run(options);
+  EXPECT_TRUE(fs::exists(folder_ / "window-000003/stream-1-frame-000007.png"));
+  EXPECT_FALSE(fs::exists(folder_ / "window-000003/stream-1-frame-000005.png"));
+  fs::remove_all(folder_ / "window-000003");
+  options.windows = 3;
+  run(options);
+  EXPECT_FALSE(fs::exists(folder_ / "window-000003"));
+  EXPECT_THAT(text_of(folder_ / "trace.json"), HasSubstr("window 3"));
+}
+
+TEST_F(ExplainTest, TheTimelineCanBeReadAtAnyTime) {
+  run();
+  const auto open = nlohmann::json::parse(text_of(folder_ / "trace.json") + "]");
+  observer_.reset();
+  const auto events = nlohmann::json::parse(text_of(folder_ / "trace.json"));
+  EXPECT_EQ(open, events);
+  std::map<std::string, int> rows;
+  for (const auto& event : events) {
+    if (event["name"] == "thread_name") rows[event["args"]["name"]] = event["tid"];
+  }
+  for (const char* row : {"windows", "plan", "draw", "read", "inference cpu:f32:2:2 (1)",
+                          "inference cpu:f32:2:2 (2)"}) {
+    EXPECT_TRUE(rows.contains(row)) << row;
+  }
+  std::map<int, nlohmann::json> slices;
+  for (const auto& event : events) {
+    if (event["ph"] == "X") slices[event["tid"]] = event;
+  }
+  EXPECT_EQ(slices[rows["draw"]]["ts"], 1.0e6);
+  EXPECT_EQ(slices[rows["draw"]]["dur"], 10000);
+  EXPECT_EQ(slices[rows["read"]]["ts"], 1.25e6);
+  EXPECT_EQ(slices[rows["inference cpu:f32:2:2 (1)"]]["dur"], 200000);
+  // Between drawing and reading.
+  EXPECT_GE(slices[rows["inference cpu:f32:2:2 (1)"]]["ts"], 1.01e6);
+  EXPECT_LE(slices[rows["inference cpu:f32:2:2 (1)"]]["ts"], 1.05e6);
+  EXPECT_EQ(slices[rows["windows"]]["dur"], 900000);
+}
+
+TEST_F(ExplainTest, CanvasesAtOnceHaveRowsOfTheirOwn) {
+  auto observer = open_explain(folder_.path(), test_context()).value();
+  ExplainOptions none;
+  for (const std::int64_t index : {0, 1, 2}) {  // 0.2 s each, 0.1 s apart
+    CanvasReport canvas = test_canvas(index, {test_region()});
+    const auto pixels =
+        test_tensor(canvas.size, canvas.regions[0].place, test_context().networks[0].input);
+    canvas.pixels = pixels;
+    ASSERT_TRUE(observer->on_canvas(canvas).ok());
+  }
+  observer.reset();
+  std::map<int, double> end;
+  std::map<int, int> count;
+  for (const auto& event : nlohmann::json::parse(text_of(folder_ / "trace.json"))) {
+    if (event["ph"] != "X" || event["dur"] != 200000) continue;
+    const int row = event["tid"];
+    EXPECT_GE(event["ts"].get<double>(), end[row]);  // none overlap
+    end[row] = event["ts"].get<double>() + 200000;
+    ++count[row];
+  }
+  EXPECT_EQ(count.size(), 2U);
+}
+
+TEST_F(ExplainTest, SaysWhatCannotBeWritten) {
+  fs::create_directories(folder_.path());
+  std::ofstream(folder_ / "file") << "x";
+  const auto refused = open_explain(folder_ / "file", test_context());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kOutput);
+  ExplainOptions options;
+  options.frames = -1;
+  EXPECT_FALSE(open_explain(folder_.path(), test_context(), options).ok());
+}
+
+}  // namespace
+}  // namespace sparing
