@@ -24,7 +24,7 @@ constexpr const char* kDescription =
 
 constexpr const char* kFooter =
     "Exit codes: 0 done, 1 internal error, 2 usage, 3 input, 4 model, 5 output, 6 not available on "
-    "this machine, 7 quantised model refused, 130 interrupted.";
+    "this machine, 7 quantised model refused, 8 some of several inputs failed, 130 interrupted.";
 
 int run(int argc, char** argv) {
   CLI::App app(kDescription, "sparing");

@@ -37,18 +37,31 @@ CLI::Option* check_range(CLI::Option* option, double low, double high, std::stri
 // called when the command has all its options.
 void refuse_empty_values(CLI::App& command);
 
-// Choices are checked by validate_options, so that a library user reads the same message.
+struct FlagStyle {
+  std::string group;   // heading in the help; empty: the usual one
+  std::string prefix;  // "roi-": before names that do not begin with it, e.g. against clashes
+};
+
+// Choices are checked by validate_options, so that a library user reads the same message. What is
+// on by default gets a --no-NAME, too.
 template <class Struct>
-void add_flags(CLI::App& app, Struct& options) {
+void add_flags(CLI::App& app, Struct& options, const FlagStyle& style = {}) {
   for_each_option(options, [&](const auto& field, auto& value) {
     using T = std::decay_t<decltype(value)>;
-    const std::string flag = "--" + std::string(field.name);
+    std::string name(field.name);
+    const std::string_view part = std::string_view(style.prefix).substr(0, style.prefix.find('-'));
+    if (!name.starts_with(part)) name = style.prefix + name;
+    const std::string flag = "--" + name;
     std::string help(field.help_text);
     if (!field.choice_list.empty()) help += " (" + std::string(field.choice_list) + ")";
+    const auto arrange = [&](CLI::Option* option) {
+      if (!style.group.empty()) option->group(style.group);
+    };
     if constexpr (std::is_same_v<T, bool>) {
-      app.add_flag(flag, value, help);
+      arrange(app.add_flag(value ? flag + ",!--no-" + name : flag, value, help));
     } else {
       CLI::Option* option = app.add_option(flag, value, help);
+      arrange(option);
       if (!field.unit_text.empty()) option->type_name(std::string(field.unit_text));
       if constexpr (std::is_same_v<T, std::vector<std::string>>) {
         option->delimiter(',')->allow_extra_args(false);  // the next word may be the input

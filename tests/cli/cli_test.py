@@ -191,9 +191,6 @@ class WrongInput(CliTest):
         self.assertIn(f"the {frames} frames before are kept", run.stderr)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
 
-    def test_several_inputs(self):
-        self.assert_error(self.detect(st.SAMPLE, st.SAMPLE, "--out", self.out), 2, "quote")
-
 
 class WrongOutput(CliTest):
     def test_folder_that_cannot_be_made(self):

@@ -10,8 +10,9 @@ FrameQueue::FrameQueue(std::size_t capacity, double frame_seconds)
 
 std::deque<QueuedFrame> FrameQueue::make_room() {
   const double longest = frame_seconds_ * static_cast<double>(capacity_);
+  const bool starved = seconds_since(last_pop_) > longest / 4;
   std::deque<QueuedFrame> dropped;
-  while (!frames_.empty() &&
+  while (frames_.size() > (starved ? 1 : 0) &&
          (frames_.size() > capacity_ || seconds_since(frames_.front().since) > longest)) {
     dropped.push_back(std::move(frames_.front()));
     frames_.pop_front();
@@ -39,6 +40,7 @@ std::optional<QueuedFrame> FrameQueue::pop() {
   if (frames_.empty()) return std::nullopt;
   std::optional<QueuedFrame> frame(std::move(frames_.front()));
   frames_.pop_front();
+  last_pop_ = Clock::now();
   lock.unlock();
   not_full_.notify_one();
   return frame;

@@ -20,8 +20,9 @@ struct QueuedFrame {
 
 // Bounded, with two ways of being full. A file waits: push() blocks. A camera does not: the oldest
 // frames make room, and are counted. Those go, too, that are late by more than `capacity` frames
-// take to come: a decoder that is behind drops as one whose frames pile up here. Thread-safe, for
-// one pusher and one popper.
+// take to come: a decoder that is behind drops as one whose frames pile up here. But one in a
+// quarter of that time gets through, however late all are. Thread-safe, for one pusher and one
+// popper.
 class FrameQueue {
  public:
   // `frame_seconds` > 0 is the time from one frame to the next of a camera; 0: a file.
@@ -50,6 +51,7 @@ class FrameQueue {
   std::condition_variable not_empty_;
   std::deque<QueuedFrame> frames_;
   std::int64_t dropped_ = 0;
+  Clock::time_point last_pop_{};
   bool closed_ = false;
 };
 

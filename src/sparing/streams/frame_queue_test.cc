@@ -39,12 +39,26 @@ TEST(FrameQueue, ACameraDropsTheOldest) {
 TEST(FrameQueue, ACameraDropsWhatIsLateByMoreThanTheQueueHolds) {
   FrameQueue queue(10, 1);
   const Clock::time_point now = Clock::now();
-  EXPECT_TRUE(queue.push(numbered(0, now - std::chrono::seconds(100))));
-  EXPECT_EQ(queue.dropped(), 1);
-  EXPECT_TRUE(queue.push(numbered(1, now - std::chrono::seconds(5))));
-  EXPECT_TRUE(queue.push(numbered(2, now)));
-  EXPECT_EQ(queue.dropped(), 1);
+  EXPECT_TRUE(queue.push(numbered(0, now)));
+  EXPECT_TRUE(queue.push(numbered(1, now)));
+  EXPECT_EQ(queue.pop()->frame.index, 0);
   EXPECT_EQ(queue.pop()->frame.index, 1);
+  EXPECT_TRUE(queue.push(numbered(2, now - std::chrono::seconds(100))));
+  EXPECT_EQ(queue.dropped(), 1);
+  EXPECT_TRUE(queue.push(numbered(3, now - std::chrono::seconds(5))));
+  EXPECT_EQ(queue.dropped(), 1);
+  EXPECT_EQ(queue.pop()->frame.index, 3);
+}
+
+TEST(FrameQueue, SomeGetThroughHoweverLateAllAre) {
+  FrameQueue queue(4, 1e-3);  // one a millisecond
+  const Clock::time_point long_ago = Clock::now() - std::chrono::seconds(100);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.push(numbered(i, long_ago)));
+  EXPECT_EQ(queue.dropped(), 2);
+  EXPECT_EQ(queue.pop()->frame.index, 2);  // the newest
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(queue.push(numbered(3, long_ago)));
+  EXPECT_EQ(queue.pop()->frame.index, 3);
 }
 
 TEST(FrameQueue, CancelLetsNothingThrough) {

@@ -1,0 +1,221 @@
+// `sparing detect` on many inputs, or on one with a mode or a budget: by StreamDetector.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "detect_outputs.h"
+#include "detect_settings.h"
+#include "exit_codes.h"
+#include "progress.h"
+#include "sparing/base/version.h"
+#include "sparing/io/source.h"
+#include "sparing/streams/stream_detector.h"
+#include "sparing/streams/stream_run.h"
+#include "stream_processors.h"
+#include "streams_summary.h"
+#include "summary.h"
+
+namespace sparing::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Stands for an input that could not be opened, so that the others keep their numbers.
+class UnopenedSource final : public VideoSource {
+ public:
+  UnopenedSource(const std::string& name, Error error) : error_(std::move(error)) {
+    info_.name = name;
+  }
+  const SourceInfo& info() const override { return info_; }
+  Result<std::optional<SourceFrame>> next() override { return error_; }
+  std::int64_t damaged_frames() const override { return 0; }
+
+ private:
+  SourceInfo info_;
+  Error error_;
+};
+
+struct Inputs {
+  std::vector<StreamInput> inputs;
+  std::vector<SourceInfo> infos;
+  std::vector<bool> usable;
+  std::optional<Error> first_error;
+};
+
+bool is_still(const SourceInfo& info) { return info.container == "image2"; }
+
+// Whether there is anything under the name: else it is a slip of the pen.
+bool exists(const std::string& spec) {
+  std::error_code error;
+  return spec == "-" || fs::exists(spec, error);
+}
+
+Error still_pictures(const std::string& input) {
+  return {ErrorCode::kInvalidArgument, "input '" + input + "'",
+          "single pictures are looked at whole, one by one, in a run of their own",
+          "give it alone, as one folder or quoted pattern, without options of many streams; or say "
+          "--sequence if they are the frames of a video"};
+}
+
+// Each input can be stopped by itself: a run that is over does not wait for a silent pipe.
+Status open_input(const DetectSettings& settings, const std::string& spec,
+                  const std::stop_token& stop, Inputs& inputs) {
+  auto source_stop = std::make_shared<std::stop_source>();
+  const auto forward = [source_stop] { source_stop->request_stop(); };
+  auto link = std::make_shared<std::stop_callback<decltype(forward)>>(stop, forward);
+  SourceOptions options;
+  options.decoder_threads = settings.decoder_threads;
+  options.max_frames = settings.max_frames;
+  options.stop = source_stop->get_token();
+  auto source = open_source(spec, options);
+  StreamInput input;
+  input.name = spec;
+  if (source.ok()) {
+    if (is_still((*source)->info()) && !settings.sequence) return still_pictures(spec);
+    input.name = (*source)->info().name;
+    input.source = std::move(*source);
+  } else {
+    const Error error = std::move(source).error();
+    if (error.code != ErrorCode::kInput || !exists(spec) || settings.inputs.size() == 1) {
+      return error;
+    }
+    if (!inputs.first_error) inputs.first_error = error;
+    input.source = std::make_unique<UnopenedSource>(spec, error);
+  }
+  if (spec != "-") input.reopen = [spec, options] { return open_source(spec, options); };
+  input.cancel = [source_stop, link] { source_stop->request_stop(); };
+  inputs.usable.push_back(source.ok());
+  inputs.infos.push_back(input.source->info());
+  inputs.inputs.push_back(std::move(input));
+  return {};
+}
+
+Result<Inputs> open_inputs(const DetectSettings& settings, const std::stop_token& stop) {
+  Inputs inputs;
+  for (const std::string& spec : settings.inputs) {
+    SPARING_RETURN_IF_ERROR(open_input(settings, spec, stop, inputs));
+  }
+  if (std::find(inputs.usable.begin(), inputs.usable.end(), true) == inputs.usable.end()) {
+    return *inputs.first_error;
+  }
+  return inputs;
+}
+
+Status check_streams_settings(const DetectSettings& settings) {
+  const auto usage = [](std::string thing, std::string problem, std::string fix) {
+    return Error{ErrorCode::kInvalidArgument, std::move(thing), std::move(problem), std::move(fix)};
+  };
+  if (!settings.dump_inputs.empty()) {
+    return usage("--dump-inputs", "it is for runs that look at whole frames of one input",
+                 "leave it out");
+  }
+  if (!settings.detect.size.empty()) {
+    return usage("--size", "in runs on many streams each region has a size of its own",
+                 "give --scale instead, e.g. --scale 0.5");
+  }
+  if (std::count(settings.inputs.begin(), settings.inputs.end(), "-") > 1) {
+    return usage("input -", "was given twice", "standard input holds one video");
+  }
+  SPARING_RETURN_IF_ERROR(validate_options(settings.streams));
+  return validate_options(settings.run);
+}
+
+// What ended streams early; the exit code that it makes.
+int report_streams(const StreamsSummary& summary) {
+  int code = kExitOk;
+  std::size_t failed = 0;
+  for (const StreamRunStatistics& stream : summary.streams) {
+    if (!stream.error) continue;
+    Error error = *stream.error;
+    if (stream.frames > 0) {
+      error.problem += " (the " + std::to_string(stream.frames) + " frames before are kept)";
+    }
+    const int own = report(error);
+    if (failed++ == 0) code = own;
+  }
+  return failed > 0 && failed < summary.streams.size() ? kExitSomeInputs : code;
+}
+
+int finish(const DetectSettings& settings, const StreamsDescription& description,
+           const StreamsSummary& summary) {
+  if (summary.streams.empty()) return report(*summary.error);  // it did not begin
+  for (const StreamRunStatistics& stream : summary.streams) {
+    if (stream.hdr_frames > 0 && !settings.quiet) {
+      std::fprintf(stderr, "sparing: note: %s\n", hdr_note(stream.detector.name).c_str());
+    }
+  }
+  if (settings.json) {
+    std::printf("%s\n", streams_summary_json(description, summary).c_str());
+  } else if (!settings.quiet) {
+    std::FILE* out = settings.writes_to_stdout() ? stderr : stdout;
+    std::fputs(streams_summary_text(description, summary).c_str(), out);
+  }
+  const int streams_code = report_streams(summary);
+  if (summary.error) {
+    Error error = *summary.error;
+    if (summary.frames > 0 && error.code != ErrorCode::kOutput) {
+      error.problem += " (the " + std::to_string(summary.frames) + " frames before are kept)";
+    }
+    return report(error);
+  }
+  if (summary.interrupted) {
+    std::fprintf(stderr,
+                 "sparing: interrupted after %lld frames of %zu inputs; outputs are complete up to "
+                 "there\n",
+                 static_cast<long long>(summary.frames), summary.streams.size());
+    return kExitInterrupted;
+  }
+  return streams_code;
+}
+
+}  // namespace
+
+int run_many_streams(const DetectSettings& settings, const std::stop_token& stop) {
+  if (Status status = check_streams_settings(settings); !status.ok()) return report(status.error());
+  auto inputs = open_inputs(settings, stop);
+  if (!inputs.ok()) return report(inputs.error());
+  auto loaded = load_processors(settings);
+  if (!loaded.ok()) return report(loaded.error());
+  for (const std::string& note : loaded->notes) {
+    if (!settings.quiet) std::fprintf(stderr, "sparing: note: %s\n", note.c_str());
+  }
+  StreamsDescription description;
+  description.settings = &settings;
+  description.model = loaded->model;
+  for (std::size_t i = 0; i < loaded->processors.size(); ++i) {
+    description.processors.push_back({loaded->processors[i].name, loaded->profiles[i]});
+  }
+  auto detector =
+      StreamDetector::create(std::move(loaded->processors), settings.streams, settings.tuning);
+  if (!detector.ok()) return report(detector.error());
+
+  RunInfo info;
+  info.sources = inputs->infos;
+  info.labels = detector->labels();
+  info.model = description.model;
+  info.version = version();
+  auto outputs = open_outputs(settings, info, inputs->usable);
+  if (!outputs.ok()) return report(outputs.error());
+  description.outputs = outputs->names();
+
+  StreamsControl control;
+  control.stop = stop;
+  ProgressLine progress(!settings.quiet);
+  control.on_progress = [&](const StreamsProgress& p) {
+    progress.update(p.frames, p.total_frames, p.wall_seconds,
+                    ", " + std::to_string(p.detections) + " detections, " +
+                        std::to_string(p.active_streams) + " streams");
+  };
+  const StreamsSummary summary =
+      run_streams(*detector, std::move(inputs->inputs), outputs->pointers(), outputs->pictures,
+                  settings.run, control);
+  progress.clear();
+  return finish(settings, description, summary);
+}
+
+}  // namespace sparing::cli

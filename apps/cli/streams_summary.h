@@ -1,0 +1,28 @@
+// The summary of a run on many streams, for people and for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "detect_settings.h"
+#include "sparing/streams/stream_run.h"
+
+namespace sparing::cli {
+
+struct ProcessorDescription {
+  std::string name;
+  std::string profile;  // where its times come from
+};
+
+struct StreamsDescription {
+  const DetectSettings* settings = nullptr;
+  std::string model;
+  std::vector<ProcessorDescription> processors;
+  std::vector<std::string> outputs;
+};
+
+std::string streams_summary_text(const StreamsDescription& run, const StreamsSummary& summary);
+// One JSON object in one line; the fields are documented in docs/streams.md.
+std::string streams_summary_json(const StreamsDescription& run, const StreamsSummary& summary);
+
+}  // namespace sparing::cli
