@@ -108,7 +108,7 @@ Result<InputJob> pack(const std::vector<Rect>& patches, const VideoFrame& view) 
   return job;
 }
 
-class FlexPatch : public Contestant {
+class FlexPatch : public Approach {
  public:
   explicit FlexPatch(int refresh) : refresh_(refresh) {}
   std::string method() const override { return "FlexPatch"; }
@@ -170,6 +170,6 @@ class FlexPatch : public Contestant {
 
 }  // namespace
 
-std::unique_ptr<Contestant> flex_patch(int refresh) { return std::make_unique<FlexPatch>(refresh); }
+std::unique_ptr<Approach> flex_patch(int refresh) { return std::make_unique<FlexPatch>(refresh); }
 
 }  // namespace sparing::bench

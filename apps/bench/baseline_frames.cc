@@ -8,12 +8,20 @@
 namespace sparing::bench {
 namespace {
 
-class WholeFrames : public Contestant {
+class WholeFrames : public Approach {
  public:
   WholeFrames(int width, double scale, int every) : width_(width), scale_(scale), every_(every) {}
 
   std::string method() const override { return "whole frames"; }
   std::string settings() const override { return size_text() + ", " + every_text(every_); }
+  // A width and a factor may be the same choice.
+  std::vector<std::string> choices(const Clip& clip) const override {
+    char text[64];
+    std::snprintf(text, sizeof text, "x%g, %s", factor(clip), every_text(every_).c_str());
+    std::vector<std::string> names = {settings()};
+    if (text != names[0]) names.emplace_back(text);
+    return names;
+  }
 
   Result<Outcome> run(const Clip& clip, Network& network) override {
     const double factor = width_ > 0 ? static_cast<double>(width_) / clip.size.width : scale_;
@@ -34,6 +42,9 @@ class WholeFrames : public Contestant {
   }
 
  private:
+  double factor(const Clip& clip) const {
+    return width_ > 0 ? static_cast<double>(width_) / clip.size.width : scale_;
+  }
   std::string size_text() const {
     if (width_ > 0) return std::to_string(width_) + " wide";
     char text[32];
@@ -54,11 +65,11 @@ std::string every_text(int every) {
   return "every " + std::to_string(every) + ending;
 }
 
-std::unique_ptr<Contestant> whole_frames(int width, int every) {
+std::unique_ptr<Approach> whole_frames(int width, int every) {
   return std::make_unique<WholeFrames>(width, 1, every);
 }
 
-std::unique_ptr<Contestant> whole_frames_scaled(double scale, int every) {
+std::unique_ptr<Approach> whole_frames_scaled(double scale, int every) {
   return std::make_unique<WholeFrames>(0, scale, every);
 }
 

@@ -83,7 +83,7 @@ PatchJobs in_cells(const std::vector<Patch>& patches, const std::vector<const Vi
   return work;
 }
 
-class Regions : public Contestant {
+class Regions : public Approach {
  public:
   Regions(int cell, int every) : cell_(cell), every_(every) {}
   std::string method() const override { return cell_ > 0 ? "emulated batching" : "ROI-wise"; }
@@ -106,9 +106,9 @@ class Regions : public Contestant {
 
 }  // namespace
 
-std::unique_ptr<Contestant> roi_wise(int every) { return std::make_unique<Regions>(0, every); }
+std::unique_ptr<Approach> roi_wise(int every) { return std::make_unique<Regions>(0, every); }
 
-std::unique_ptr<Contestant> emulated_batching(int cell, int every) {
+std::unique_ptr<Approach> emulated_batching(int cell, int every) {
   return std::make_unique<Regions>(cell, every);
 }
 

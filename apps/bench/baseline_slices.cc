@@ -18,6 +18,15 @@ std::vector<int> slice_starts(int length, int side, int overlap) {
   }
 }
 
+std::vector<std::size_t> best_first(std::span<const Detection> detections) {
+  std::vector<std::size_t> order(detections.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return detections[a].score > detections[b].score;
+  });
+  return order;
+}
+
 }  // namespace
 
 std::vector<Rect> slice_rects(Size frame, int side, double overlap) {
@@ -41,11 +50,7 @@ float intersection_over_smaller(const Box& a, const Box& b) {
 }
 
 std::vector<Detection> merge_greedily(std::span<const Detection> detections, float threshold) {
-  std::vector<std::size_t> order(detections.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return detections[a].score > detections[b].score;
-  });
+  const std::vector<std::size_t> order = best_first(detections);
   std::vector<char> taken(detections.size(), 0);
   std::vector<Detection> merged;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -66,6 +71,19 @@ std::vector<Detection> merge_greedily(std::span<const Detection> detections, flo
     merged.push_back(grown);
   }
   return merged;
+}
+
+std::vector<Detection> suppress_greedily(std::span<const Detection> detections, float threshold) {
+  std::vector<Detection> kept;
+  for (const std::size_t index : best_first(detections)) {
+    const Detection& candidate = detections[index];
+    const bool covered = std::any_of(kept.begin(), kept.end(), [&](const Detection& other) {
+      return other.class_id == candidate.class_id &&
+             intersection_over_smaller(other.box, candidate.box) >= threshold;
+    });
+    if (!covered) kept.push_back(candidate);
+  }
+  return kept;
 }
 
 }  // namespace sparing::bench

@@ -22,4 +22,7 @@ float intersection_over_smaller(const Box& a, const Box& b);
 // as they still overlap the grown one. Best first.
 std::vector<Detection> merge_greedily(std::span<const Detection> detections, float threshold);
 
+// Greedy non-maximum suppression, class by class, by the same measure. Best first.
+std::vector<Detection> suppress_greedily(std::span<const Detection> detections, float threshold);
+
 }  // namespace sparing::bench

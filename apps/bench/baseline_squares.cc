@@ -12,7 +12,7 @@ namespace {
 // Frigate's, for models of 320 px and more.
 constexpr int kLeastRegion = 320;
 
-class MotionSquares : public Contestant {
+class MotionSquares : public Approach {
  public:
   MotionSquares(int input, int every) : input_(input), every_(every) {}
   std::string method() const override { return "motion squares"; }
@@ -116,7 +116,7 @@ class MotionSquares : public Contestant {
 
 }  // namespace
 
-std::unique_ptr<Contestant> motion_squares(int input, int every) {
+std::unique_ptr<Approach> motion_squares(int input, int every) {
   return std::make_unique<MotionSquares>(input, every);
 }
 

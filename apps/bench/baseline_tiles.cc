@@ -12,16 +12,19 @@ namespace {
 // SAHI's defaults.
 constexpr double kOverlap = 0.2;
 constexpr float kMatch = 0.5f;
+constexpr float kMergedScore = 0.25f;
 
-class Tiles : public Contestant {
+class Tiles : public Approach {
  public:
   explicit Tiles(const TileSettings& settings) : settings_(settings) {}
 
   std::string method() const override { return "tiles"; }
   std::string settings() const override {
     char text[96];
-    std::snprintf(text, sizeof text, "%d px x%g%s, %s", settings_.side, settings_.scale,
-                  settings_.with_frame ? " + frame" : "", every_text(settings_.every).c_str());
+    const bool merges = settings_.join == TileJoin::kMerge;
+    std::snprintf(text, sizeof text, "%d px x%g%s, %s, %s", settings_.side, settings_.scale,
+                  settings_.with_frame ? " + frame" : "", merges ? "NMM" : "NMS",
+                  every_text(settings_.every).c_str());
     return text;
   }
 
@@ -41,27 +44,26 @@ class Tiles : public Contestant {
  private:
   Result<std::vector<Detection>> look(const Clip& clip, std::size_t stream, std::size_t frame,
                                       Network& network, Spend& spend) const {
-    const VideoFrame& view = clip.streams[stream].frames[frame].frame.view();
-    std::vector<InputJob> jobs;
+    std::vector<Network::View> views;
     for (const Rect& slice : slice_rects(clip.size, settings_.side, kOverlap)) {
-      const Size input =
-          network.nearest_input(slice.width * settings_.scale, slice.height * settings_.scale);
-      jobs.push_back({input, {{&view, slice, {0, 0, input.width, input.height}}}, {}});
-    }
-    SPARING_ASSIGN_OR_RETURN(const Spend tiles, network.run(jobs));
-    spend += tiles;
-    std::vector<Detection> found;
-    for (const InputJob& job : jobs) {
-      for (const RoiDetection& detection : job.found[0]) found.push_back(detection.detection);
+      views.push_back(
+          {stream, frame, slice,
+           network.nearest_input(slice.width * settings_.scale, slice.height * settings_.scale)});
     }
     if (settings_.with_frame) {
-      const Size input = network.nearest_input(clip.size.width * settings_.frame_scale,
-                                               clip.size.height * settings_.frame_scale);
-      SPARING_ASSIGN_OR_RETURN(const Network::Look* whole,
-                               network.whole(clip, stream, frame, input, settings_.every));
-      spend += whole->spend;
-      found.insert(found.end(), whole->detections.begin(), whole->detections.end());
+      views.push_back({stream, frame, display_rect(clip.streams[stream].frames[frame].frame.view()),
+                       network.nearest_input(clip.size.width * settings_.frame_scale,
+                                             clip.size.height * settings_.frame_scale)});
     }
+    SPARING_ASSIGN_OR_RETURN(const std::vector<const Network::Look*> looks,
+                             network.look(clip, views));
+    std::vector<Detection> found;
+    for (const Network::Look* look : looks) {
+      spend += look->spend;
+      found.insert(found.end(), look->detections.begin(), look->detections.end());
+    }
+    if (settings_.join == TileJoin::kSuppress) return suppress_greedily(found, kMatch);
+    std::erase_if(found, [](const Detection& d) { return d.score < kMergedScore; });
     return merge_greedily(found, kMatch);
   }
 
@@ -70,7 +72,7 @@ class Tiles : public Contestant {
 
 }  // namespace
 
-std::unique_ptr<Contestant> tiles(const TileSettings& settings) {
+std::unique_ptr<Approach> tiles(const TileSettings& settings) {
   return std::make_unique<Tiles>(settings);
 }
 

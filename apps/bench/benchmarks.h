@@ -13,11 +13,33 @@
 
 namespace sparing::bench {
 
+struct StreamsBenchOptions {
+  std::vector<std::string> clips;
+  std::vector<std::string> methods;
+  std::string part = "judge";
+  std::string plot;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        option("clips", &StreamsBenchOptions::clips)
+            .help("accuracy on these clips only: pets4, m30, ngsim, mot04, mixed"),
+        option("methods", &StreamsBenchOptions::methods)
+            .help("only methods whose name has one of these in it, e.g. packed,'whole frames'"),
+        option("part", &StreamsBenchOptions::part)
+            .help("which part of the clips: settings are chosen on tune, figures are of judge")
+            .choices("judge|tune"),
+        option("plot", &StreamsBenchOptions::plot)
+            .help("draw accuracy against cost into this SVG file, too"),
+    };
+  }
+};
+
 struct DetectBenchOptions {
   std::filesystem::path data = "../shared/data";  // test material; what is missing is skipped
   std::filesystem::path video;                    // the sample video
   std::string model = "nanodet-g";
   std::vector<std::string> stages;  // of detect_stages(); empty: all, with --quick the quick ones
+  StreamsBenchOptions streams;
   cli::RuntimeOptions runtime;
 };
 

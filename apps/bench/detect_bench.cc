@@ -19,6 +19,7 @@
 #include "sparing/metrics/average_precision.h"
 #include "sparing/models/registry.h"
 #include "sparing/pipeline/detector.h"
+#include "streams_bench.h"
 
 namespace sparing::bench {
 namespace {
@@ -216,6 +217,9 @@ struct Stage {
 // A further part of the benchmark is one row here.
 constexpr Stage kStages[] = {
     {"frame", true, bench_frame},
+    {"accuracy", true, bench_streams_accuracy},
+    {"budget", false, bench_streams_budget},
+    {"other", false, bench_streams_other},
     {"realtime", false, bench_realtime},
 };
 

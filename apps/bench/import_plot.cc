@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
+
+#include "plot_svg.h"
 
 namespace sparing::bench {
 namespace {
@@ -17,10 +18,6 @@ constexpr double kGap = 28;          // between groups
 constexpr double kLeastGroup = 100;  // room for what the job is
 constexpr double kFooter = 128;
 
-// Of the contestants that are drawn, in their order: us, then the peers.
-constexpr const char* kColors[] = {"#0072b2", "#e69f00", "#d55e00", "#009e73",
-                                   "#f0c8dc", "#cc79a7", "#999999", "#56b4e9"};
-
 bool is_drawn(const Contestant& contestant) {
   return contestant.role == Role::kUs || contestant.role == Role::kPeer;
 }
@@ -31,61 +28,8 @@ const char* color_of(const Contestant& contestant) {
     if (&other == &contestant) break;
     if (is_drawn(other)) ++index;
   }
-  return kColors[index % std::size(kColors)];
+  return kPlotColors[index % std::size(kPlotColors)];
 }
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", std::round(value * 100) / 100);
-  return text;
-}
-
-// Text of ours has no more than these.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
-
-class Svg {
- public:
-  void text(Point at, const std::string& style, const std::string& content) {
-    out_ << "<text x=\"" << number(at.x) << "\" y=\"" << number(at.y) << "\" " << style << ">"
-         << escaped(content) << "</text>\n";
-  }
-  void rect(const Rect& rect, const char* color, const std::string& tip) {
-    out_ << "<rect x=\"" << number(rect.x) << "\" y=\"" << number(rect.y) << "\" width=\""
-         << number(rect.width) << "\" height=\"" << number(rect.height) << "\" fill=\"" << color
-         << "\"><title>" << escaped(tip) << "</title></rect>\n";
-  }
-  void line(Point from, Point to, const char* style) {
-    out_ << "<line x1=\"" << number(from.x) << "\" y1=\"" << number(from.y) << "\" x2=\""
-         << number(to.x) << "\" y2=\"" << number(to.y) << "\" " << style << "/>\n";
-  }
-  std::string document(double width, double height) const {
-    std::ostringstream all;
-    all << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << number(width) << " "
-        << number(height) << "\" width=\"" << number(width) << "\" height=\"" << number(height)
-        << "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n"
-        << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-        << out_.str() << "</svg>\n";
-    return all.str();
-  }
-
- private:
-  std::ostringstream out_;
-};
 
 // Whole decades that hold all times and limits.
 struct LogAxis {
@@ -127,7 +71,7 @@ void draw_axis(Svg& svg, const LogAxis& axis, double width) {
   }
   const double middle = kTop + kPlotHeight / 2;
   svg.text({18, middle},
-           "text-anchor=\"middle\" transform=\"rotate(-90 18 " + number(middle) + ")\"",
+           "text-anchor=\"middle\" transform=\"rotate(-90 18 " + plot_number(middle) + ")\"",
            "milliseconds a frame, median (log)");
 }
 
@@ -222,12 +166,7 @@ Status plot_jobs(std::span<const JobResult> jobs, const std::string& subtitle,
     x += group_width(job) + kGap;
   }
   draw_legend(svg, kTop + kPlotHeight + kFooter - 22);
-  std::ofstream out(file);
-  out << svg.document(width, kTop + kPlotHeight + kFooter);
-  out.close();
-  if (out) return {};
-  return Error{ErrorCode::kOutput, "file '" + file.string() + "'", "cannot be written",
-               "check the folder's permissions and free space"};
+  return write_svg(svg, width, kTop + kPlotHeight + kFooter, file);
 }
 
 }  // namespace sparing::bench

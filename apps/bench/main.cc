@@ -21,6 +21,7 @@ void add_detect_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--stage", detect.stages, "only these parts")
       ->delimiter(',')
       ->check(CLI::IsMember(detect_stages()));
+  cli::add_flags(command, detect.streams);
   cli::add_flags(command, detect.runtime);
 }
 

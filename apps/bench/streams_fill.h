@@ -1,5 +1,5 @@
 // Boxes for every frame from looks at some: the tracker and filler that StreamDetector has, for
-// the contestants that have none of their own.
+// the approaches that have none of their own.
 #pragma once
 
 #include <optional>

@@ -96,31 +96,60 @@ Result<Spend> Network::run(std::span<InputJob> jobs) {
   return spend;
 }
 
-Result<const Network::Look*> Network::whole(const Clip& clip, std::size_t stream, std::size_t frame,
-                                            Size input, int every) {
-  const auto key = [&](std::size_t f) {
-    return std::tuple(clip.id, stream, f, input.width, input.height);
-  };
-  if (const auto known = looks_.find(key(frame)); known != looks_.end()) return &known->second;
-  const std::vector<SourceFrame>& frames = clip.streams[stream].frames;
+Network::Key Network::key_of(const Clip& clip, const View& view) {
+  return {clip.id,
+          view.stream,
+          view.frame,
+          static_cast<int>(view.rect.x),
+          static_cast<int>(view.rect.y),
+          static_cast<int>(view.rect.width),
+          static_cast<int>(view.rect.height),
+          view.input.width,
+          view.input.height};
+}
+
+Result<std::vector<const Network::Look*>> Network::look(const Clip& clip,
+                                                        std::span<const View> views) {
   std::vector<InputJob> jobs;
-  std::vector<std::size_t> indices;
-  for (std::size_t f = frame; f < frames.size() && jobs.size() < kTogether;
-       f += static_cast<std::size_t>(every)) {
-    if (looks_.contains(key(f))) continue;
-    const VideoFrame& view = frames[f].frame.view();
-    jobs.push_back({input, {{&view, display_rect(view), {0, 0, input.width, input.height}}}, {}});
-    indices.push_back(f);
+  std::vector<Key> keys;
+  for (const View& view : views) {
+    if (looks_.contains(key_of(clip, view))) continue;
+    const VideoFrame& frame = clip.streams[view.stream].frames[view.frame].frame.view();
+    const PixelRect all{0, 0, view.input.width, view.input.height};
+    jobs.push_back({view.input, {{&frame, view.rect, all}}, {}});
+    keys.push_back(key_of(clip, view));
   }
   SPARING_ASSIGN_OR_RETURN(const Spend spend, run(jobs));
-  const auto count = static_cast<double>(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     Look look;
     for (const RoiDetection& found : jobs[i].found[0]) look.detections.push_back(found.detection);
-    look.spend = {cost(input), spend.measured / count, 1, std::int64_t{input.width} * input.height};
-    looks_[key(indices[i])] = std::move(look);
+    const std::int64_t pixels = std::int64_t{jobs[i].size.width} * jobs[i].size.height;
+    // Measured times are shared out by area.
+    const double share = static_cast<double>(pixels) / static_cast<double>(spend.pixels);
+    look.spend = {cost(jobs[i].size), spend.measured * share, 1, pixels};
+    looks_[keys[i]] = std::move(look);
   }
-  return &looks_.at(key(frame));
+  std::vector<const Look*> looks;
+  for (const View& view : views) looks.push_back(&looks_.at(key_of(clip, view)));
+  return looks;
+}
+
+Result<const Network::Look*> Network::whole(const Clip& clip, std::size_t stream, std::size_t frame,
+                                            Size input, int every) {
+  const std::vector<SourceFrame>& frames = clip.streams[stream].frames;
+  const auto view_of = [&](std::size_t f) {
+    return View{stream, f, display_rect(frames[f].frame.view()), input};
+  };
+  if (const auto it = looks_.find(key_of(clip, view_of(frame))); it != looks_.end()) {
+    return &it->second;
+  }
+  std::vector<View> views;
+  for (std::size_t f = frame; f < frames.size() && views.size() < kTogether;
+       f += static_cast<std::size_t>(every)) {
+    views.push_back(view_of(f));
+  }
+  SPARING_ASSIGN_OR_RETURN(const std::vector<const Look*> looks, look(clip, views));
+  return looks.front();
 }
 
 Result<Processor> Network::processor() const {

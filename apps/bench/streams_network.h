@@ -1,5 +1,5 @@
-// The network as all contestants share it: draws parts of frames on inputs of any size, runs them,
-// and maps what was found back. What whole frames of a size found is kept, as many contestants look
+// The network as all approaches share it: draws parts of frames on inputs of any size, runs them,
+// and maps what was found back. What whole frames of a size found is kept, as many approaches look
 // at the same.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "sparing/models/registry.h"
 #include "sparing/packing/reconstruct.h"
 #include "sparing/streams/processor.h"
-#include "streams_contestant.h"
+#include "streams_approach.h"
 
 namespace sparing::bench {
 
@@ -55,11 +55,18 @@ class Network {
     std::vector<Detection> detections;  // display coordinates, best first
     Spend spend;
   };
-  // The whole frame at a size; kept for each clip (by id), stream, frame and size. The reference is
-  // valid until forget(). Looks ahead: frames `every` apart are run together.
+  // A part of a frame at a size.
+  struct View {
+    std::size_t stream = 0;
+    std::size_t frame = 0;
+    Rect rect;  // on whole pixels
+    Size input;
+  };
+  // What was found in each view; kept for each clip (by id). The pointers stay valid.
+  Result<std::vector<const Look*>> look(const Clip& clip, std::span<const View> views);
+  // The whole frame at a size. Looks ahead: frames `every` apart are run together.
   Result<const Look*> whole(const Clip& clip, std::size_t stream, std::size_t frame, Size input,
                             int every);
-  void forget() { looks_.clear(); }
 
   // A processor on the same network, for StreamDetector.
   Result<Processor> processor() const;
@@ -70,7 +77,10 @@ class Network {
 
   std::unique_ptr<Parts> parts_;
   LatencyProfile profile_;
-  std::map<std::tuple<std::string, std::size_t, std::size_t, int, int>, Look> looks_;
+  // Clip, stream, frame, rectangle, input.
+  using Key = std::tuple<std::string, std::size_t, std::size_t, int, int, int, int, int, int>;
+  static Key key_of(const Clip& clip, const View& view);
+  std::map<Key, Look> looks_;
 };
 
 // Times of inputs of a few sizes on all of the context's streams at once.

@@ -34,7 +34,7 @@ void take(WindowResult window, OurRun& run) {
   run.windows.push_back(std::move(window.report));
 }
 
-class Ours : public Contestant {
+class Ours : public Approach {
  public:
   explicit Ours(OurSettings settings) : settings_(std::move(settings)) {}
   std::string method() const override { return "Sparing, " + settings_.options.mode; }
@@ -102,7 +102,7 @@ Result<OurRun> run_ours(const std::vector<FedStream>& streams, Network& network,
   return run;
 }
 
-std::unique_ptr<Contestant> ours(const OurSettings& settings) {
+std::unique_ptr<Approach> ours(const OurSettings& settings) {
   return std::make_unique<Ours>(settings);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sparing/streams/stream_detector.h"
-#include "streams_contestant.h"
+#include "streams_approach.h"
 
 namespace sparing::bench {
 
@@ -36,8 +36,8 @@ Result<OurRun> run_ours(const std::vector<FedStream>& streams, Network& network,
                         const StreamOptions& options, const StreamTuning& tuning = {});
 std::vector<FedStream> feed_of(const Clip& clip, int repeats = 1);
 
-// "packed", "frame", "tiles" or "auto" (StreamOptions::mode) as a contestant.
-std::unique_ptr<Contestant> ours(const OurSettings& settings);
+// "packed", "frame", "tiles" or "auto" (StreamOptions::mode) as an approach.
+std::unique_ptr<Approach> ours(const OurSettings& settings);
 
 // `mode` every k-th frame (0: as the motion allows), whole frames and tiles at `scale` (0: auto).
 OurSettings our_settings(const std::string& mode, int every, double scale = 0);

@@ -34,19 +34,19 @@ struct Outcome {
   Spend spend;
 };
 
-class Contestant {
+class Approach {
  public:
-  virtual ~Contestant() = default;
+  virtual ~Approach() = default;
   // The series in tables and plots: "whole frames", "tiles", ...
   virtual std::string method() const = 0;
   // Within the method: "384x288, every 3rd".
   virtual std::string settings() const = 0;
   // What the same settings are called on clips of other sizes ("384 wide, every 3rd"; "x0.5, ..."):
-  // contestants of different clips that share one are the same choice for a user of mixed streams.
-  virtual std::vector<std::string> choices() const { return {settings()}; }
+  // approaches of different clips that share one are the same choice for a user of mixed streams.
+  virtual std::vector<std::string> choices(const Clip&) const { return {settings()}; }
   virtual Result<Outcome> run(const Clip& clip, Network& network) = 0;
 };
 
-using Contestants = std::vector<std::unique_ptr<Contestant>>;
+using Approaches = std::vector<std::unique_ptr<Approach>>;
 
 }  // namespace sparing::bench
