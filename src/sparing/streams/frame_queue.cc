@@ -46,6 +46,11 @@ std::optional<QueuedFrame> FrameQueue::pop() {
   return frame;
 }
 
+bool FrameQueue::ready() const {
+  std::lock_guard lock(mutex_);
+  return closed_ || !frames_.empty();
+}
+
 void FrameQueue::close() {
   {
     std::lock_guard lock(mutex_);

@@ -32,6 +32,8 @@ class FrameQueue {
   bool push(QueuedFrame frame);
   // nullopt when the queue is closed and empty.
   std::optional<QueuedFrame> pop();
+  // Whether pop() returns at once: there is a frame, or the end.
+  bool ready() const;
   // What is queued can still be popped.
   void close();
   // What is queued goes, without being counted as dropped.

@@ -112,7 +112,7 @@ void StreamFeeder::extract() {
       cancel();
       return;
     }
-    gate_.leave(settings_.index, item->since, *whole);
+    gate_.leave(settings_.index, item->since, *whole, queue_.ready());
   }
   // The end comes through the gate, too, so that it falls into the same window in every run.
   (void)gate_.enter(settings_.index);

@@ -31,18 +31,17 @@ bool WindowGate::enter(int number) {
   return true;
 }
 
-void WindowGate::leave(int number, std::optional<Clock::time_point> added, bool whole) {
+void WindowGate::leave(int number, Clock::time_point added, bool whole, bool more) {
   {
     std::lock_guard lock(mutex_);
     Stream& stream = streams_[static_cast<std::size_t>(number)];
-    stream.waiting = stream.inside = false;
+    stream.inside = false;
+    stream.waiting = more;
     stream.whole = whole;
     stream.idle_since = Clock::now();
-    if (added) {
-      ++stream.frames;
-      first_since_ = first_since_ ? std::min(*first_since_, *added) : *added;
-      last_since_ = std::max(last_since_, *added);
-    }
+    ++stream.frames;
+    first_since_ = first_since_ ? std::min(*first_since_, added) : added;
+    last_since_ = std::max(last_since_, added);
   }
   closer_.notify_one();
 }

@@ -36,8 +36,9 @@ class WindowGate {
   // A stream has a frame (or its end) and wants in. Waits until the window is open and the stream's
   // part is not whole; false: the gate is shut, and the stream must go.
   bool enter(int stream);
-  // After enter(). `added`: the due or decoding time of the frame that was added, if one was.
-  void leave(int stream, std::optional<Clock::time_point> added, bool whole);
+  // After enter(), with the due or decoding time of the frame that was added. `more`: the stream is
+  // about to come again at once, and is waited for.
+  void leave(int stream, Clock::time_point added, bool whole, bool more);
   // After enter(), and also when it was false: the stream brings nothing more.
   void leave_for_good(int stream);
 
@@ -53,7 +54,7 @@ class WindowGate {
 
  private:
   struct Stream {
-    bool waiting = false;  // has something, at the gate or inside
+    bool waiting = false;  // has something: at the gate, inside, or about to come
     bool inside = false;
     bool whole = false;
     bool ended = false;

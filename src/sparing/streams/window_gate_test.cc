@@ -15,7 +15,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // One frame of a stream, which must be let in.
 void add(WindowGate& gate, int stream, bool whole) {
   ASSERT_TRUE(gate.enter(stream));
-  gate.leave(stream, Clock::now(), whole);
+  gate.leave(stream, Clock::now(), whole, false);
 }
 
 bool is_ready(const std::future<ClosedWindow>& window) {
@@ -45,7 +45,7 @@ TEST(WindowGate, NobodyIsLetInWhileItIsClosedOrTwiceForOnePart) {
   std::thread feeder([&] {
     ASSERT_TRUE(gate.enter(0));
     inside = true;
-    gate.leave(0, Clock::now(), true);
+    gate.leave(0, Clock::now(), true, false);
   });
   EXPECT_EQ(gate.close().frames, 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -63,7 +63,7 @@ TEST(WindowGate, CloseWaitsForWhoIsInside) {
   auto window = std::async(std::launch::async, [&] { return gate.close(); });
   gate.shut();
   EXPECT_FALSE(is_ready(window));
-  gate.leave(0, Clock::now(), false);
+  gate.leave(0, Clock::now(), false, false);
   const ClosedWindow closed = window.get();
   EXPECT_EQ(closed.frames, 1);  // what was added when it was shut is not lost
   EXPECT_TRUE(closed.last);
@@ -90,7 +90,18 @@ TEST(WindowGate, AStreamAtTheGateIsWaitedFor) {
   ASSERT_TRUE(gate.enter(1));
   auto window = std::async(std::launch::async, [&] { return gate.close(); });
   EXPECT_FALSE(is_ready(window));
-  gate.leave(1, Clock::now(), true);
+  gate.leave(1, Clock::now(), true, false);
+  EXPECT_EQ(window.get().frames, 2);
+}
+
+TEST(WindowGate, AStreamThatIsAboutToComeIsWaitedFor) {
+  WindowGate gate(1, {0.01, 0.01});
+  gate.open();
+  ASSERT_TRUE(gate.enter(0));
+  gate.leave(0, Clock::now(), false, /*more=*/true);
+  auto window = std::async(std::launch::async, [&] { return gate.close(); });
+  EXPECT_FALSE(is_ready(window));
+  add(gate, 0, false);
   EXPECT_EQ(window.get().frames, 2);
 }
 
