@@ -119,6 +119,8 @@ void add_detect_command(CLI::App& parent, Command& run) {
   app->add_flag("--json", settings->json, "print the summary as one JSON object");
   app->add_flag("-q,--quiet", settings->quiet, "no progress and no summary");
   add_streams_options(*app, *settings);
+  add_flags(*app, settings->explain_options, {kAdvanced, ""});
+  add_flags(*app, settings->export_options, {kAdvanced, ""});
   add_tuning(*app, settings->tuning);
   refuse_empty_values(*app);
   app->callback(

@@ -8,6 +8,8 @@
 #include "runtime.h"
 #include "sparing/base/result.h"
 #include "sparing/pipeline/detector.h"
+#include "sparing/streams/canvas_export.h"
+#include "sparing/streams/explain.h"
 #include "sparing/streams/stream_options.h"
 #include "sparing/streams/stream_run.h"
 
@@ -35,6 +37,10 @@ struct DetectSettings {
   StreamOptions streams;
   RunStreamsOptions run;
   StreamTuning tuning;
+  std::string explain;
+  std::string export_canvases;
+  ExplainOptions explain_options;
+  CanvasExportOptions export_options;
   // Named, as the user wrote it: the first option that only such a run has. Empty: none.
   std::string streams_option;
 

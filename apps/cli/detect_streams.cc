@@ -173,35 +173,70 @@ int finish(const DetectSettings& settings, const StreamsDescription& description
   return streams_code;
 }
 
+Result<StreamDetector> make_detector(const DetectSettings& settings,
+                                     StreamsDescription& description) {
+  SPARING_ASSIGN_OR_RETURN(LoadedProcessors loaded, load_processors(settings));
+  for (const std::string& note : loaded.notes) {
+    if (!settings.quiet) std::fprintf(stderr, "sparing: note: %s\n", note.c_str());
+  }
+  description.settings = &settings;
+  description.model = loaded.model;
+  for (std::size_t i = 0; i < loaded.processors.size(); ++i) {
+    description.processors.push_back({loaded.processors[i].name, loaded.profiles[i]});
+  }
+  return StreamDetector::create(std::move(loaded.processors), settings.streams, settings.tuning);
+}
+
+RunInfo run_info(const Inputs& inputs, const StreamDetector& detector,
+                 const StreamsDescription& description) {
+  RunInfo info;
+  info.sources = inputs.infos;
+  info.labels = detector.labels();
+  info.model = description.model;
+  info.version = version();
+  return info;
+}
+
+struct Observers {
+  ObserverList list;
+  CanvasExport* canvases = nullptr;  // in the list
+};
+
+Status open_observers(const DetectSettings& settings, StreamDetector& detector,
+                      Observers& observers) {
+  if (!settings.explain.empty()) {
+    SPARING_ASSIGN_OR_RETURN(
+        auto explain,
+        open_explain(settings.explain, observer_context(detector), settings.explain_options));
+    observers.list.add(std::move(explain));
+  }
+  if (!settings.export_canvases.empty()) {
+    SPARING_ASSIGN_OR_RETURN(
+        auto canvases, open_canvas_export(settings.export_canvases, observer_context(detector),
+                                          settings.export_options));
+    observers.canvases = canvases.get();
+    observers.list.add(std::move(canvases));
+  }
+  if (!observers.list.empty()) detector.set_observer(&observers.list);
+  return {};
+}
+
 }  // namespace
 
 int run_many_streams(const DetectSettings& settings, const std::stop_token& stop) {
   if (Status status = check_streams_settings(settings); !status.ok()) return report(status.error());
   auto inputs = open_inputs(settings, stop);
   if (!inputs.ok()) return report(inputs.error());
-  auto loaded = load_processors(settings);
-  if (!loaded.ok()) return report(loaded.error());
-  for (const std::string& note : loaded->notes) {
-    if (!settings.quiet) std::fprintf(stderr, "sparing: note: %s\n", note.c_str());
-  }
   StreamsDescription description;
-  description.settings = &settings;
-  description.model = loaded->model;
-  for (std::size_t i = 0; i < loaded->processors.size(); ++i) {
-    description.processors.push_back({loaded->processors[i].name, loaded->profiles[i]});
-  }
-  auto detector =
-      StreamDetector::create(std::move(loaded->processors), settings.streams, settings.tuning);
+  auto detector = make_detector(settings, description);
   if (!detector.ok()) return report(detector.error());
-
-  RunInfo info;
-  info.sources = inputs->infos;
-  info.labels = detector->labels();
-  info.model = description.model;
-  info.version = version();
-  auto outputs = open_outputs(settings, info, inputs->usable);
+  auto outputs = open_outputs(settings, run_info(*inputs, *detector, description), inputs->usable);
   if (!outputs.ok()) return report(outputs.error());
   description.outputs = outputs->names();
+  Observers observers;
+  if (Status status = open_observers(settings, *detector, observers); !status.ok()) {
+    return report(status.error());
+  }
 
   StreamsControl control;
   control.stop = stop;
@@ -211,10 +246,14 @@ int run_many_streams(const DetectSettings& settings, const std::stop_token& stop
                     ", " + std::to_string(p.detections) + " detections, " +
                         std::to_string(p.active_streams) + " streams");
   };
-  const StreamsSummary summary =
-      run_streams(*detector, std::move(inputs->inputs), outputs->pointers(), outputs->pictures,
-                  settings.run, control);
+  StreamsSummary summary = run_streams(*detector, std::move(inputs->inputs), outputs->pointers(),
+                                       outputs->pictures, settings.run, control);
   progress.clear();
+  if (observers.canvases != nullptr) {
+    if (Status status = observers.canvases->finish(); !status.ok() && !summary.error) {
+      summary.error = std::move(status).error();
+    }
+  }
   return finish(settings, description, summary);
 }
 
