@@ -22,6 +22,7 @@ struct ReconstructOptions {
   double same_iou = 0.5;
   double contained = 0.7;
   double suspect_weight = 0.5;
+  bool class_agnostic = false;
 
   static constexpr auto fields() {
     return std::tuple{
@@ -50,6 +51,8 @@ struct ReconstructOptions {
         option("cut-weight", &ReconstructOptions::suspect_weight)
             .help("cut boxes count with their score times this against whole ones")
             .range(0, 1),
+        option("fuse-class-agnostic", &ReconstructOptions::class_agnostic)
+            .help("boxes of different classes may be one object"),
     };
   }
 };
@@ -90,9 +93,9 @@ Result<CanvasDetections> assign_detections(std::span<const Detection> detections
                                            std::span<const DrawnRoi> rois,
                                            const ReconstructOptions& options = {});
 
-// Makes one box of each object of one frame, class by class, from what its regions found (of all
-// canvases); those of one and the same region never affect each other (the detector has suppressed
-// its duplicates). In this order:
+// Makes one box of each object of one frame, class by class (unless class_agnostic), from what its
+// regions found (of all canvases); those of one and the same region never affect each other (the
+// detector has suppressed its duplicates). In this order:
 // 1. A cut box that is part of a larger one of another region is left out: most of it lies inside,
 //    and it is what its own region shows of the larger one. That one takes the higher score.
 // 2. Two boxes cut by facing edges of regions that overlap are halves of one object when they

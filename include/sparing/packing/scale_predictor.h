@@ -27,9 +27,14 @@ inline constexpr std::array kScaleLevels = {0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0
 // The index of the smallest level that is at least `scale`; the last one when none is.
 int scale_level(double scale);
 
-// Safe heights in drawn pixels: an object drawn that high is found. They belong to one model and
-// precision, and fit_heights() (scale_labels.h) finds them. The defaults are for NanoDet-g and
-// people: its median safe height on PETS is 30 px, and 56 px lose nothing.
+// The height by which objects of all shapes compare: an object counts as high as a standing person
+// of its area, if it is not higher. A car of 36 x 22 pixels is found as easily as a person of 40.
+// Regions of something new, without a confidence, count with their height.
+double apparent_height(const ScaleFeatures& features);
+
+// Safe (apparent) heights in drawn pixels: an object drawn that high is found. They belong to one
+// model and precision, and fit_heights() (scale_labels.h) finds them. The defaults are for
+// NanoDet-g and people: its median safe height on PETS is 30 px, and 56 px lose nothing.
 struct HeightParameters {
   double unsure_height = 48;
   double sure_height = 40;

@@ -38,9 +38,10 @@ struct StreamOptions {
   static constexpr auto fields() {
     return std::tuple{
         option("mode", &StreamOptions::mode)
-            .help("how frames are looked at. packed: moving and known regions, shrunk and packed on "
-                  "canvases; frame: the whole frame; tiles: a regular grid; auto: for each stream "
-                  "and window what costs least for the recall")
+            .help(
+                "how frames are looked at. packed: moving and known regions, shrunk and packed on "
+                "canvases; frame: the whole frame; tiles: a regular grid; auto: for each stream "
+                "and window what costs least for the recall")
             .choices("auto|packed|frame|tiles"),
         option("budget", &StreamOptions::budget)
             .help("detector time for each frame of the sources, over all processors (default: as "
@@ -53,8 +54,9 @@ struct StreamOptions {
             .unit("s")
             .range(0.05, 60),
         option("every", &StreamOptions::every)
-            .help("look at every n-th frame and fill in the others from those around them; 0: as the "
-                  "motion allows")
+            .help(
+                "look at every n-th frame and fill in the others from those around them; 0: as the "
+                "motion allows")
             .unit("frames")
             .range(0, 60),
         option("max-every", &StreamOptions::max_every)
@@ -65,12 +67,15 @@ struct StreamOptions {
             .help("drawn pixels per pixel of the frame: of whole frames and tiles the scale, of "
                   "packed regions a factor on theirs; 0: by the objects' size")
             .range(0, 8),
-        option("tile", &StreamOptions::tile).help("size of tiles as the network sees them").unit("WxH"),
+        option("tile", &StreamOptions::tile)
+            .help("size of tiles as the network sees them")
+            .unit("WxH"),
         option("tile-overlap", &StreamOptions::tile_overlap)
             .help("share of a tile that its neighbour shows, too")
             .range(0, 0.9),
         option("target-recall", &StreamOptions::target_recall)
-            .help("auto: share of the objects, as whole frames show them, that must be found")
+            .help(
+                "auto: share of the objects that the best way finds, by its estimate, that must be found")
             .range(0.5, 1),
         option("refresh-share", &StreamOptions::refresh_share)
             .help("share of the detector time for looking at whole frames, one stream after the "

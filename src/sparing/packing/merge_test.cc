@@ -30,7 +30,8 @@ MergeOptions no_padding() {
 }
 
 TEST(PadRect, HasAFloorGrowsWithTheAreaAndStaysInTheFrame) {
-  const MergeOptions options;
+  MergeOptions options;
+  options.pad_share = 0.3;
   // 0.3 x sqrt(20 x 20) = 6 is below the floor of 16; 0.3 x sqrt(100 x 100) = 30 is above.
   EXPECT_EQ(pad_rect({100, 100, 20, 20}, kFrame, options), (Rect{84, 84, 52, 52}));
   EXPECT_EQ(pad_rect({100, 100, 100, 100}, kFrame, options), (Rect{70, 70, 160, 160}));

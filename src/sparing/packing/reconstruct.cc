@@ -94,7 +94,7 @@ class Fusion {
   // Whether two may be the same object, found twice. What was joined came of several regions.
   bool comparable(std::size_t i, std::size_t j) const {
     return i != j && alive_[i] && alive_[j] &&
-           all_[i].detection.class_id == all_[j].detection.class_id &&
+           (options_.class_agnostic || all_[i].detection.class_id == all_[j].detection.class_id) &&
            (all_[i].roi != all_[j].roi || joined_[i] || joined_[j]);
   }
 

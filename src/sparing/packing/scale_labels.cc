@@ -68,7 +68,7 @@ double area_of(const Box& box) {
 // --- fit_heights --------------------------------------------------------------------------------
 
 double needed_height(const ScaleSample& sample) {
-  return sample.safe.scale * sample.features.height;
+  return sample.safe.scale * apparent_height(sample.features);
 }
 
 struct Half {

@@ -205,7 +205,9 @@ TEST(FitHeights, NewObjectsMayNeedMore) {
   std::vector<ScaleSample> samples{sample(100, 0.5, 0.3)};
   EXPECT_DOUBLE_EQ(fit_heights(samples).value().new_height, 30);
   samples.push_back(sample(100, 0, 0.8));  // 80 px of the region, of which 0.7 are the object
-  EXPECT_DOUBLE_EQ(fit_heights(samples).value().new_height, 56);
+  HeightParameters base;
+  base.new_share = 0.7;
+  EXPECT_DOUBLE_EQ(fit_heights(samples, 0.9, base).value().new_height, 56);
 }
 
 TEST(FitHeights, RefusesBadInput) {

@@ -82,6 +82,14 @@ Result<ScalePredictor> ScalePredictor::create(const ScaleModel& model) {
   return predictor;
 }
 
+double apparent_height(const ScaleFeatures& features) {
+  // Standing people are at most about half as wide as high.
+  constexpr double kHeightOfArea = 1.4;
+  // A region of something new may hold several things side by side: its width says nothing.
+  if (!(features.confidence > 0)) return features.height;
+  return std::max(features.height, kHeightOfArea * std::sqrt(features.area));
+}
+
 ProactiveScale ScalePredictor::predict(const ScaleFeatures& features) const {
   ProactiveScale result;
   if (tree_) {
@@ -89,7 +97,7 @@ ProactiveScale ScalePredictor::predict(const ScaleFeatures& features) const {
     result.scale = std::sqrt(tree_->level_area(result.level) / features.area);
   } else {
     const bool is_new = !(features.confidence > 0);
-    const double height = features.height * (is_new ? height_.new_share : 1);
+    const double height = apparent_height(features) * (is_new ? height_.new_share : 1);
     result.scale = safe_height(height_, features.confidence) / height;
     if (height_.snap && result.scale <= kScaleLevels.back()) {
       result.scale = kScaleLevels[static_cast<std::size_t>(scale_level(result.scale))];

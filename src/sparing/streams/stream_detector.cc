@@ -59,6 +59,10 @@ struct StreamDetector::Impl {
 };
 
 Status StreamDetector::Impl::prepare() {
+  if (processors.front().detector.impl().options.class_agnostic) {
+    tuning.reconstruct.class_agnostic = true;
+    tuning.track.class_agnostic = true;
+  }
   const ModelInput& input = processors.front().detector.impl().manifest.input;
   CanvasOptions& canvas = tuning.canvas;
   if (input.fixed_size) {
@@ -100,16 +104,15 @@ double StreamDetector::Impl::window_budget() const {
 void StreamDetector::Impl::plan_ways(double budget) {
   const LatencyProfile& profile = processors.front().profile;
   const Size typical{640, 640};
-  const double per_pixel = (options.deterministic ? profile.profiled(typical)
-                                                  : profile.estimate(typical)) /
-                           (640.0 * 640.0);
+  const double per_pixel =
+      (options.deterministic ? profile.profiled(typical) : profile.estimate(typical)) /
+      (640.0 * 640.0);
   std::vector<StreamState*> active;
   std::vector<StreamChoices> choices;
   double cost = 0;
   for (const auto& [number, stream] : streams) {
     if (stream->frames.empty() || stream->ended) continue;
-    StreamChoices c =
-        stream->planner.choices(per_pixel, static_cast<int>(stream->frames.size()));
+    StreamChoices c = stream->planner.choices(per_pixel, static_cast<int>(stream->frames.size()));
     if (c.choices.empty()) continue;
     const std::size_t best = stream->planner.best(c);
     cost += c.choices[best].cost;
@@ -135,9 +138,9 @@ StreamState* StreamDetector::Impl::refreshed_stream(double budget) const {
     const double scale = planner.reference_scale();
     if (planner.way() == DetectWay::kWholeFrame && planner.scale() >= scale) continue;
     const Size size = stream->frames.back().size;
-    const double cost = processors.front().profile.estimate(
-        {std::max(1, static_cast<int>(size.width * scale)),
-         std::max(1, static_cast<int>(size.height * scale))});
+    const double cost =
+        processors.front().profile.estimate({std::max(1, static_cast<int>(size.width * scale)),
+                                             std::max(1, static_cast<int>(size.height * scale))});
     const auto credit = refresh_credit.find(number);
     if (cost > 0.5 * budget || credit == refresh_credit.end()) continue;
     if (credit->second / cost >= most) {
@@ -183,9 +186,8 @@ Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> 
       SPARING_ASSIGN_OR_RETURN(stream.filler, BoxFiller::create(size, tuning.fill));
       stream.filler_size = size;
     }
-    SPARING_ASSIGN_OR_RETURN(
-        auto boxes,
-        stream.filler->fill(std::span(records).subspan(first, last - first)));
+    SPARING_ASSIGN_OR_RETURN(auto boxes,
+                             stream.filler->fill(std::span(records).subspan(first, last - first)));
     for (std::size_t i = first; i < last; ++i) {
       StreamFrameResult frame;
       frame.stream = stream.number;
@@ -239,8 +241,8 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
   stream.planner.observe_packed(packed.pixels, packed.key_frames);
   if (refreshed && !keys.empty() && keys.back().frame + 1 == stream.frames.size()) {
     ++stream.statistics.refreshes;
-    stream.planner.observe_recall(stream.planner.way(), stream.planner.scale(),
-                                  keys.back().by_way, keys.back().reference);
+    stream.planner.observe_recall(stream.planner.way(), stream.planner.scale(), keys.back().by_way,
+                                  keys.back().reference);
     if (trial_scale > 0) {
       stream.planner.observe_recall(DetectWay::kWholeFrame, trial_scale, keys.back().trial,
                                     keys.back().reference);
@@ -344,8 +346,8 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
   next_budget.reset();
 
   const Clock::time_point plan_begin = Clock::now();
-  WindowJob job({processors, shapes, options, tuning, drop_history, report.budget_seconds,
-                 report.index});
+  WindowJob job(
+      {processors, shapes, options, tuning, drop_history, report.budget_seconds, report.index});
   for (const auto& [number, stream] : streams) SPARING_RETURN_IF_ERROR(job.add_stream(*stream));
   StreamState* refreshed = refreshed_stream(report.budget_seconds);
   double trial_scale = 0;
@@ -358,12 +360,13 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
   report.plan_seconds = seconds_since(plan_begin);
   totals.plan_seconds += report.plan_seconds;
 
-  const auto observe_canvas = [&](const CanvasReport& canvas) { return observer->on_canvas(canvas); };
-  SPARING_RETURN_IF_ERROR(job.run(runner,
-                                  observer != nullptr
-                                      ? std::function<Status(const CanvasReport&)>(observe_canvas)
-                                      : nullptr,
-                                  totals.canvases));
+  const auto observe_canvas = [&](const CanvasReport& canvas) {
+    return observer->on_canvas(canvas);
+  };
+  SPARING_RETURN_IF_ERROR(job.run(
+      runner,
+      observer != nullptr ? std::function<Status(const CanvasReport&)>(observe_canvas) : nullptr,
+      totals.canvases));
   account(job, report);
 
   const Clock::time_point fill_begin = Clock::now();
@@ -406,8 +409,8 @@ Result<StreamDetector> StreamDetector::create(std::vector<Processor> processors,
   auto impl = std::make_unique<Impl>(std::move(processors), options, tuning);
   SPARING_RETURN_IF_ERROR(impl->prepare());
   // Options of the parts are checked before the first stream comes.
-  auto trial = StreamState::create(0, {}, impl->options, impl->tuning,
-                                   impl->processors.front().scales);
+  auto trial =
+      StreamState::create(0, {}, impl->options, impl->tuning, impl->processors.front().scales);
   if (!trial.ok()) return trial.error();
   return StreamDetector(std::move(impl));
 }
@@ -421,9 +424,9 @@ const StreamOptions& StreamDetector::options() const { return impl_->options; }
 int StreamDetector::processors() const { return static_cast<int>(impl_->processors.size()); }
 
 Result<int> StreamDetector::add_stream(const StreamInfo& info) {
-  SPARING_ASSIGN_OR_RETURN(
-      StreamState state, StreamState::create(impl_->next_stream, info, impl_->options,
-                                             impl_->tuning, impl_->processors.front().scales));
+  SPARING_ASSIGN_OR_RETURN(StreamState state,
+                           StreamState::create(impl_->next_stream, info, impl_->options,
+                                               impl_->tuning, impl_->processors.front().scales));
   auto stream = std::make_unique<StreamState>(std::move(state));
   stream->keep_pictures = impl_->keep_pictures;
   impl_->streams[impl_->next_stream] = std::move(stream);

@@ -94,6 +94,7 @@ void StreamState::choose(const StreamChoice& choice) {
 }
 
 void StreamState::next_window() {
+  if (!frames.empty()) ++windows;
   frames.clear();
   window_start_.reset();
 }

@@ -19,7 +19,7 @@ namespace sparing {
 // A frame of the window. Pixels are kept of key frames, of the newest, and when asked for.
 struct HeldFrame {
   SourceFrame source;
-  Size size;  // display
+  Size size;                      // display
   std::optional<FrameRois> rois;  // none: regions were not looked for in this frame
   bool key = false;
 };
@@ -42,6 +42,7 @@ class StreamState {
   std::vector<HeldFrame> frames;  // of the window
   StreamStatistics statistics;
   double extract_seconds = 0;  // since it was last collected
+  int windows = 0;             // finished
   bool ended = false;
   bool keep_pictures = false;
 

@@ -10,11 +10,17 @@ namespace {
 // How fast what was measured is forgotten, a window or a refresh.
 constexpr double kKeep = 0.9;
 // How many compared objects an assumption is worth.
-constexpr double kPriorWeight = 12;
-// Height, in drawn pixels, at which about half of the objects are found, and how fast that changes:
-// the shape of packed.md's curves for NanoDet; measurements soon replace it.
-constexpr double kHalfHeight = 14;
-constexpr double kHeightSpread = 5;
+constexpr double kPriorWeight = 20;
+// Two good looks at the same picture agree in so many objects: those of low confidence come and go.
+constexpr double kAgreement = 0.93;
+// Size (square root of the area), in drawn pixels, at which about half of the objects are found,
+// and how fast that changes: the shape of packed.md's curves for NanoDet on people and on cars;
+// measurements soon replace it.
+constexpr double kHalfSize = 11;
+constexpr double kSizeSpread = 3;
+// Assumed before it is measured: so many objects are lost between key frames of such a distance.
+constexpr double kPriorGapMiss = 0.05;
+constexpr double kPriorGap = 3;
 // What regions of motion add to those of known objects, where packing was not tried yet.
 constexpr double kMotionShare = 1.4;
 // Objects of at least this confidence tell of sizes.
@@ -24,14 +30,41 @@ constexpr double kExpectedFill = 0.85;
 // The present way's cost is taken for so much less, against restlessness.
 constexpr double kLoyalty = 0.9;
 
-double found_share(double drawn_height) {
-  return 1 / (1 + std::exp(-(drawn_height - kHalfHeight) / kHeightSpread));
+double found_share(double drawn_size) {
+  return 1 / (1 + std::exp(-(drawn_size - kHalfSize) / kSizeSpread));
 }
+
+// Whether interpolation between the neighbours would have put the object where it was found. What
+// comes, goes or moves too far to be followed is not.
+bool found_between(const std::vector<SeenObject>& before, const std::vector<SeenObject>& after,
+                   const SeenObject& object) {
+  const auto find = [&](const std::vector<SeenObject>& objects) {
+    const auto it = std::find_if(objects.begin(), objects.end(),
+                                 [&](const SeenObject& o) { return o.id == object.id; });
+    return it == objects.end() ? nullptr : &it->detection.box;
+  };
+  const Box* a = find(before);
+  const Box* b = find(after);
+  if (a == nullptr || b == nullptr) return false;
+  const Box between{(a->x0 + b->x0) / 2, (a->y0 + b->y0) / 2, (a->x1 + b->x1) / 2,
+                    (a->y1 + b->y1) / 2};
+  return iou(between, object.detection.box) >= 0.5f;
+}
+
+int sighted(const std::vector<SeenObject>& objects, std::int64_t id) {
+  return std::any_of(objects.begin(), objects.end(),
+                     [id](const SeenObject& o) { return o.id == id; })
+             ? 1
+             : 0;
+}
+
+double size_of(const Detection& object) { return std::sqrt(std::max(object.box.area(), 1.0f)); }
 
 std::size_t nearest_scale(double scale) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < kFrameScales.size(); ++i) {
-    if (std::abs(std::log(kFrameScales[i] / scale)) < std::abs(std::log(kFrameScales[best] / scale)))
+    if (std::abs(std::log(kFrameScales[i] / scale)) <
+        std::abs(std::log(kFrameScales[best] / scale)))
       best = i;
   }
   return best;
@@ -46,35 +79,40 @@ WayPlanner::WayPlanner(const StreamOptions& options, const MergeOptions& merge,
          : options.mode == "tiles" ? DetectWay::kTiles
                                    : DetectWay::kPacked;
   if (options.scale > 0) scale_ = options.scale;
-  every_ = options.every > 0 ? options.every : std::min(2, options.max_every);
+  every_ = options.every > 0 ? options.every : 1;
 }
 
 double WayPlanner::Measured::recall(double prior) const {
-  return (prior * kPriorWeight + hits) / (kPriorWeight + total);
+  const double measured = (prior * kAgreement * kPriorWeight + hits) / (kPriorWeight + total);
+  return std::min(1.0, measured / kAgreement);
 }
 
-// The height that a tenth of the objects is below; 0: none is known.
-double WayPlanner::low_height() const {
-  std::vector<float> heights;
+// The size that a tenth of the objects is below; 0: none is known.
+double WayPlanner::low_size() const {
+  std::vector<double> sizes;
   for (const SeenObject& o : objects_) {
-    if (o.detection.score >= kSureScore) heights.push_back(o.detection.box.height());
+    sizes.push_back(size_of(o.detection));
   }
-  if (heights.empty()) return 0;
-  const auto low = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 10);
-  std::nth_element(heights.begin(), low, heights.end());
-  return std::max(*low, 1.0f);
+  if (sizes.empty()) return 0;
+  const auto low = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 10);
+  std::nth_element(sizes.begin(), low, sizes.end());
+  return *low;
 }
 
-double WayPlanner::region_scale_limit() const {
-  const double low = low_height();
-  return low > 0 ? heights_.sure_height / low : std::numeric_limits<double>::infinity();
+double WayPlanner::region_scale_limit(bool explore) const {
+  const double low = low_size();
+  if (low <= 0 || explore) return std::numeric_limits<double>::infinity();
+  ScaleFeatures smallest;
+  smallest.area = low * low;
+  smallest.confidence = 1;
+  return heights_.sure_height / apparent_height(smallest);
 }
 
 double WayPlanner::reference_scale() const {
-  const double low = low_height();
+  const double low = low_size();
   if (low <= 0) return 1;
-  // Small objects are drawn so high that hardly one is missed.
-  const double wanted = (kHalfHeight + 4 * kHeightSpread) / low;
+  // Small objects are drawn so large that hardly one is missed.
+  const double wanted = (kHalfSize + 4 * kSizeSpread) / low;
   for (std::size_t i = kFrameScales.size(); i-- > 0;) {
     if (kFrameScales[i] >= wanted) return kFrameScales[i];
   }
@@ -103,34 +141,33 @@ void WayPlanner::observe_objects(std::span<const std::vector<SeenObject>> key_fr
       if (o.detection.score >= options_.follow_score) seen.push_back(o);
     }
   }
-  if (!seen.empty()) objects_ = std::move(seen);
-
-  if (gap_every_ != every_) {
-    gap_hits_ = gap_total_ = 0;
-    gap_every_ = every_;
+  if (!seen.empty()) {
+    objects_ = std::move(seen);
+    object_frames_ = static_cast<int>(key_frames.size());
   }
-  gap_hits_ *= kKeep;
-  gap_total_ *= kKeep;
-  const auto find = [](const std::vector<SeenObject>& objects, std::int64_t id) {
-    const auto it = std::find_if(objects.begin(), objects.end(),
-                                 [id](const SeenObject& o) { return o.id == id; });
-    return it == objects.end() ? nullptr : &*it;
-  };
-  for (std::size_t k = 1; k + 1 < key_frames.size(); ++k) {
-    for (const SeenObject& object : key_frames[k]) {
-      if (object.id < 0 || object.detection.score < options_.follow_score) continue;
-      const SeenObject* before = find(key_frames[k - 1], object.id);
-      const SeenObject* after = find(key_frames[k + 1], object.id);
-      if (before == nullptr || after == nullptr) continue;
-      const auto middle = [](float a, float b) { return (a + b) / 2; };
-      const Box& a = before->detection.box;
-      const Box& b = after->detection.box;
-      const Box between{middle(a.x0, b.x0), middle(a.y0, b.y0), middle(a.x1, b.x1),
-                        middle(a.y1, b.y1)};
-      gap_total_ += 1;
-      gap_hits_ += iou(between, object.detection.box) >= 0.6f ? 1 : 0;
+
+  if (keys_every_ != every_) {
+    keys_every_ = every_;
+    last_keys_.clear();
+  }
+  gap_misses_ *= kKeep;
+  gap_squares_ *= kKeep;
+  // The last key frames of the window before come first, so that short windows tell something, too.
+  std::vector<std::vector<SeenObject>> keys = std::move(last_keys_);
+  keys.insert(keys.end(), key_frames.begin(), key_frames.end());
+  for (std::size_t k = 1; k + 1 < keys.size(); ++k) {
+    for (const SeenObject& object : keys[k]) {
+      if (object.id < 0 || object.detection.score < kSureScore) continue;
+      // One neighbour without it may be a miss of the network's, or its first or last sight.
+      const int sights = sighted(keys[k - 1], object.id) + sighted(keys[k + 1], object.id);
+      const double weight = object.detection.score * (sights == 1 ? 0.5 : 1.0);
+      gap_squares_ += weight * 4 * every_ * every_;
+      if (!found_between(keys[k - 1], keys[k + 1], object)) gap_misses_ += weight;
     }
   }
+  const std::size_t kept = std::min<std::size_t>(keys.size(), 2);
+  last_keys_.assign(std::make_move_iterator(keys.end() - static_cast<std::ptrdiff_t>(kept)),
+                    std::make_move_iterator(keys.end()));
 }
 
 void WayPlanner::observe_packed(double pixels, int key_frames) {
@@ -147,7 +184,7 @@ void WayPlanner::observe_recall(DetectWay way, double scale, std::span<const Det
   measured.hits *= kKeep;
   measured.total *= kKeep;
   for (const Detection& object : reference) {
-    if (object.score < options_.follow_score) continue;
+    if (object.score < kSureScore) continue;
     const bool hit = std::any_of(found.begin(), found.end(), [&](const Detection& d) {
       return d.class_id == object.class_id && iou(d.box, object.box) >= 0.5f;
     });
@@ -159,11 +196,12 @@ void WayPlanner::observe_recall(DetectWay way, double scale, std::span<const Det
 // Of objects of the sizes seen, the share that is found when the frame is drawn at this scale.
 double WayPlanner::drawn_recall(double scale) const {
   if (objects_.empty()) return scale >= 0.5 ? 1 : 2 * scale;
+  const double reference = reference_scale();
   double all = 0;
   double found = 0;
   for (const SeenObject& o : objects_) {
-    all += found_share(o.detection.box.height() * std::max(scale, reference_scale()));
-    found += found_share(o.detection.box.height() * scale);
+    all += found_share(size_of(o.detection) * std::max(scale, reference));
+    found += found_share(size_of(o.detection) * scale);
   }
   return found / all;
 }
@@ -173,16 +211,16 @@ double WayPlanner::recall_of(DetectWay way, std::size_t scale_index) const {
     return frames_[scale_index].recall(drawn_recall(kFrameScales[scale_index]));
   }
   if (way == DetectWay::kTiles) return tiles_.recall(drawn_recall(1));
-  return packed_.recall(0.98);
+  return packed_.recall(1);
 }
 
-// The error of interpolation grows with the square of the distance: what was measured over twice the
-// present one tells of all others.
+// The error of interpolation grows with the square of the distance of key frames, so what was
+// measured over twice the present one, whatever it was then, tells of all others.
 double WayPlanner::every_recall(int every) const {
-  const double miss = 1 - (gap_hits_ + 0.9 * kPriorWeight) / (gap_total_ + kPriorWeight);
-  const double ratio = every / (2.0 * gap_every_);
-  if (every > 1) return std::max(0.0, 1 - miss * ratio * ratio);
-  return 1;
+  if (every <= 1) return 1;
+  const double per_square = (gap_misses_ + kPriorWeight * kPriorGapMiss) /
+                            (gap_squares_ + kPriorWeight * kPriorGap * kPriorGap);
+  return std::max(0.0, 1 - per_square * every * every);
 }
 
 double WayPlanner::packed_pixels() const {
@@ -191,21 +229,25 @@ double WayPlanner::packed_pixels() const {
   for (const SeenObject& o : objects_) {
     const Box& box = o.detection.box;
     const double pad = std::max(merge_.min_pad, merge_.pad_share * std::sqrt(box.area()));
+    ScaleFeatures features;
+    features.area = std::max(box.area(), 1.0f);
+    features.height = box.height();
+    features.confidence = std::max(o.detection.score, 0.01f);
     const double scale =
-        std::clamp(safe_height(heights_, o.detection.score) / std::max(box.height(), 1.0f), 0.1, 2.0);
+        std::clamp(safe_height(heights_, o.detection.score) / apparent_height(features), 0.1, 2.0);
     pixels += (box.width() + 2 * pad) * (box.height() + 2 * pad) * scale * scale;
   }
-  return pixels * kMotionShare / kExpectedFill;
+  return pixels / object_frames_ * kMotionShare / kExpectedFill;
 }
 
 StreamChoices WayPlanner::choices(double seconds_per_pixel, int frames) const {
   StreamChoices result;
-  result.weight = std::max(1.0, static_cast<double>(objects_.size()));
+  result.weight = std::max(1.0, static_cast<double>(objects_.size()) / object_frames_);
   const double whole = static_cast<double>(frame_.width) * frame_.height;
   const auto add = [&](DetectWay way, double scale, double pixels, double recall) {
     for (const int every : kKeyDistances) {
       if (options_.every > 0 ? every != options_.every
-                             : every > options_.max_every || every > 2 * every_)
+                             : every > options_.max_every || every > every_ + 1)
         continue;
       const double looks = std::max(1.0, static_cast<double>(frames) / every);
       result.choices.push_back({way, scale, every, pixels * seconds_per_pixel * looks,
@@ -242,13 +284,16 @@ StreamChoices WayPlanner::choices(double seconds_per_pixel, int frames) const {
 }
 
 std::size_t WayPlanner::best(const StreamChoices& choices) const {
+  double most = 0;
+  for (const StreamChoice& c : choices.choices) most = std::max(most, c.recall);
+  const double target = options_.target_recall * most;
   std::size_t best = 0;
   double best_cost = std::numeric_limits<double>::infinity();
   double best_recall = -1;
   for (std::size_t i = 0; i < choices.choices.size(); ++i) {
     const StreamChoice& c = choices.choices[i];
     const bool present = c.way == way_ && c.every == every_ && c.scale == scale_;
-    const double recall = std::min(c.recall, options_.target_recall);
+    const double recall = std::min(c.recall, target);
     const double cost = c.cost * (present ? kLoyalty : 1);
     // Enough recall first, then the least cost.
     if (recall > best_recall + 1e-9 || (recall > best_recall - 1e-9 && cost < best_cost)) {

@@ -44,7 +44,8 @@ class WayPlanner {
   double whole_scale() const;
   // Largest scale of packed regions: more than the smallest of the known objects needs is not worth
   // it. A fragment that moves is mostly a part of something larger.
-  double region_scale_limit() const;
+  // To explore is to allow any: small things that were never drawn large are not known.
+  double region_scale_limit(bool explore) const;
   // Of the first frame, when nothing is known: a frame of a moderate number of pixels.
   static double start_scale(Size frame);
 
@@ -76,7 +77,7 @@ class WayPlanner {
     double total = 0;
     double recall(double prior) const;
   };
-  double low_height() const;
+  double low_size() const;
   double drawn_recall(double scale) const;
   double recall_of(DetectWay way, std::size_t scale_index) const;
   double every_recall(int every) const;
@@ -89,15 +90,18 @@ class WayPlanner {
   double scale_ = 1;
   int every_ = 1;
   Size frame_;
-  std::vector<SeenObject> objects_;  // of the last windows with any
+  std::vector<SeenObject> objects_;  // of the key frames of the last window with any
+  int object_frames_ = 1;            // how many those were
   double packed_pixels_ = -1;        // a key frame, smoothed; -1: unknown
   Measured packed_;
   Measured tiles_;
   std::array<Measured, kFrameScales.size()> frames_{};
-  double gap_hits_ = 0;  // objects found again where interpolation over twice the distance put them
-  double gap_total_ = 0;
-  int gap_every_ = 1;
-  int trials_ = 0;
+  // Objects that interpolation over twice the distance of key frames would have missed, and the sum
+  // of the squares of those distances.
+  double gap_misses_ = 0;
+  double gap_squares_ = 0;
+  int keys_every_ = 1;
+  std::vector<std::vector<SeenObject>> last_keys_;  // at most two
 };
 
 }  // namespace sparing

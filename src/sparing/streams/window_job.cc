@@ -16,6 +16,7 @@ namespace {
 constexpr double kBudgetMargin = 0.95;
 // Regions that would take this share of the whole frame's pixels are replaced by it: it sees more.
 constexpr double kWholeInstead = 0.9;
+constexpr int kExploreWindows = 8;
 
 double area_of(Size size) { return static_cast<double>(size.width) * size.height; }
 
@@ -27,7 +28,9 @@ Roi whole_roi(Size frame, RoiSource source) {
 }
 
 Size scaled(Size size, double scale) {
-  const auto side = [scale](int s) { return std::max(1, static_cast<int>(std::lround(s * scale))); };
+  const auto side = [scale](int s) {
+    return std::max(1, static_cast<int>(std::lround(s * scale)));
+  };
   return {side(size.width), side(size.height)};
 }
 
@@ -60,8 +63,8 @@ void WindowJob::add_whole(StreamState& stream, std::size_t frame, double scale,
   Size drawn = scaled(held.size, scale);
   const Size canvas = canvas_for(drawn);
   if (drawn.width > canvas.width || drawn.height > canvas.height) {
-    const double fit = std::min(1.0 * canvas.width / held.size.width,
-                                1.0 * canvas.height / held.size.height);
+    const double fit =
+        std::min(1.0 * canvas.width / held.size.width, 1.0 * canvas.height / held.size.height);
     drawn = scaled(held.size, fit);
     drawn = {std::min(drawn.width, canvas.width), std::min(drawn.height, canvas.height)};
   }
@@ -120,7 +123,10 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   std::erase_if(rois, [&](const Roi& roi) { return stream.empty.skips(roi, time); });
   SPARING_ASSIGN_OR_RETURN(const auto estimates, stream.scales.estimate(rois, time));
   std::vector<ScaledRoi> scaled_rois(rois.size());
-  const double limit = stream.planner.region_scale_limit();
+  // The first window, and later the last frame of a few, show what small things there are.
+  const bool explore = stream.windows == 0 ||
+                       (stream.windows % kExploreWindows == 0 && frame + 1 == stream.frames.size());
+  const double limit = stream.planner.region_scale_limit(explore);
   for (std::size_t i = 0; i < rois.size(); ++i) {
     scaled_rois[i] = {rois[i], std::min(estimates[i].scale, limit) * stream.planner.scale()};
   }
@@ -307,8 +313,7 @@ Status WindowJob::plan() {
     std::vector<const LatencyProfile*> profiles;
     for (const Processor& p : context_.processors) profiles.push_back(&p.profile);
     const double left = std::max(0.0, context_.budget * kBudgetMargin - direct_cost);
-    const std::vector<double> budgets(profiles.size(),
-                                      left / static_cast<double>(profiles.size()));
+    const std::vector<double> budgets(profiles.size(), left / static_cast<double>(profiles.size()));
     const PlanResources resources{profiles, budgets, context_.shapes, context_.tuning.canvas,
                                   context_.tuning.pack};
     SPARING_ASSIGN_OR_RETURN(
@@ -320,8 +325,7 @@ Status WindowJob::plan() {
       job.report.processor = canvas.processor;
       std::vector<Item> items;
       for (const PlacedRoi& placed : canvas.rois) {
-        job.report.regions.push_back(
-            region_of(packed_[placed.request], placed.rect, placed.scale));
+        job.report.regions.push_back(region_of(packed_[placed.request], placed.rect, placed.scale));
         items.push_back(packed_[placed.request]);
         placed_area_ += static_cast<double>(placed.rect.width) * placed.rect.height;
       }
@@ -412,8 +416,8 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
       }
       if (item.purpose != DrawPurpose::kTrial) frame.looked_at = true;
       for (const Roi& member : item.members) {
-        const bool empty = std::none_of(
-            detections.begin(), detections.end(), [&](const RoiDetection& d) {
+        const bool empty =
+            std::none_of(detections.begin(), detections.end(), [&](const RoiDetection& d) {
               const Box& b = d.detection.box;
               return d.detection.score >= context_.options.follow_score &&
                      intersect(member.rect, {b.x0, b.y0, b.width(), b.height()}).area() > 0;
@@ -448,8 +452,7 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
       result.dropped.insert(result.dropped.end(), d.objects.begin(), d.objects.end());
     }
     // Nothing to see is a look, too.
-    result.looked_at =
-        parts.looked_at || (!any_drop && stream.planner.way() == DetectWay::kPacked);
+    result.looked_at = parts.looked_at || (!any_drop && stream.planner.way() == DetectWay::kPacked);
     SPARING_RETURN_IF_ERROR(fused(parts.detect, result.by_way));
     SPARING_RETURN_IF_ERROR(fused(parts.refresh, result.reference));
     SPARING_RETURN_IF_ERROR(fused(parts.trial, result.trial));
