@@ -14,6 +14,7 @@ namespace sparing {
 struct ExplainOptions {
   int windows = 60;
   int frames = 2;
+  double score = 0.3;
 
   static constexpr auto fields() {
     return std::tuple{
@@ -25,6 +26,9 @@ struct ExplainOptions {
             .help("key frames of a stream and window that are drawn, the last one first")
             .unit("frames")
             .range(0, 1000),
+        option("explain-score", &ExplainOptions::score)
+            .help("least confidence of detections that are drawn")
+            .range(0, 1),
     };
   }
 };
@@ -34,8 +38,9 @@ struct ExplainOptions {
 //                                            (green: a followed object, orange: motion, violet:
 //                                            standing, blue: the whole frame, grey: tiles), what of
 //                                            it was drawn (white), and the detections
-//   window-000012/canvas-000345.png          the pixels as the network saw them, each region with
-//                                            its stream, frame and scale, and the detections
+//   window-000012/canvas-000345.png          the pixels as the network saw them (small canvases
+//                                            doubled or tripled), each region with its stream,
+//                                            frame and scale, and the detections
 //   index.html                               all pictures in order
 //   trace.json                               the timeline, for chrome://tracing or Perfetto
 // Everything is whole after each window, so that it can be looked at while the run goes on, or

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Rgb kDrawn{255, 255, 255};
+constexpr int kReadableWidth = 960;
 
 Rgb source_color(RoiSource source) {
   switch (source) {
@@ -106,9 +107,13 @@ Status Explain::on_canvas(const CanvasReport& canvas) {
 
 Status Explain::draw_canvas(const CanvasReport& canvas) {
   const auto& network = context_.networks[static_cast<std::size_t>(canvas.processor)];
-  RgbPicture picture = RgbPicture::from_tensor(canvas.pixels, canvas.size, network.input);
+  // Small canvases are enlarged, so that what is written beside the pixels does not hide them.
+  const int factor = std::clamp(kReadableWidth / canvas.size.width, 1, 3);
+  RgbPicture picture =
+      RgbPicture::from_tensor(canvas.pixels, canvas.size, network.input).enlarged(factor);
   for (const CanvasRegion& region : canvas.regions) {
-    const PixelRect& at = region.place;
+    const PixelRect at{region.place.x * factor, region.place.y * factor,
+                       region.place.width * factor, region.place.height * factor};
     const Rgb color = source_color(region.roi.source);
     // Around the region, so that none of its pixels is hidden.
     picture.outline({at.x - 1, at.y - 1, at.width + 2, at.height + 2}, color, 1);
@@ -119,10 +124,12 @@ Status Explain::draw_canvas(const CanvasReport& canvas) {
     }
     picture.label(text, at.x, at.y, color, 1);
     if (region.to_frame.determinant() == 0) continue;
-    const Affine to_canvas = inverse(region.to_frame);
-    for (Detection detection : region.detections) {
-      detection.box = map_box(to_canvas, detection.box);
-      picture.outline(to_pixels(to_rect(detection.box)), class_color(detection.class_id), 1);
+    const double f = factor;
+    const Affine to_picture = compose({f, 0, 0, 0, f, 0}, inverse(region.to_frame));
+    for (const Detection& detection : region.detections) {
+      if (detection.score < options_.score) continue;
+      picture.outline(to_pixels(to_rect(map_box(to_picture, detection.box))),
+                      class_color(detection.class_id), 1);
     }
   }
   const std::string file =
@@ -150,6 +157,7 @@ Status Explain::draw_frame(const FrameReport& frame, const VideoFrame& pixels,
   for (const DrawnRegion& region : drawn) {
     if (region.purpose == DrawPurpose::kProbe) continue;  // the same objects again
     for (const Detection& detection : region.detections) {
+      if (detection.score < options_.score) continue;
       picture.draw(detection, name_of(detection.class_id));
     }
   }

@@ -70,14 +70,21 @@ TEST_F(ExplainTest, CanvasesAreTheTensorsPixels) {
   for (const Layout layout : {Layout::kNchw, Layout::kNhwc}) {
     run({}, layout);
     const RgbPicture picture = read_picture(folder_ / "window-000003/canvas-000000.png");
-    EXPECT_EQ(picture.size(), (Size{64, 32}));
-    EXPECT_TRUE(pixel_of(picture, 60, 28) == kTestGround);
-    EXPECT_TRUE(pixel_of(picture, 46, 22) == kTestRegion);  // beside the label and the boxes
+    EXPECT_EQ(picture.size(), (Size{3 * 64, 3 * 32}));  // tripled, to be readable
+    EXPECT_TRUE(pixel_of(picture, 180, 85) == kTestGround);
+    EXPECT_TRUE(pixel_of(picture, 140, 68) == kTestRegion);  // beside the label and the boxes
     // Outlined outside of its pixels, in the source's colour.
-    const Rgb outline = pixel_of(picture, 48, 20);
-    EXPECT_FALSE(outline == kTestRegion || outline == kTestGround);
-    EXPECT_TRUE(pixel_of(picture, 47, 20) == kTestRegion);
+    EXPECT_TRUE(pixel_of(picture, 144, 68) == (Rgb{40, 200, 60}));
+    EXPECT_TRUE(pixel_of(picture, 143, 68) == kTestRegion);
   }
+}
+
+TEST_F(ExplainTest, FaintDetectionsAreLeftOut) {
+  ExplainOptions options;
+  options.score = 0.6;
+  run(options);
+  const RgbPicture picture = read_picture(folder_ / "window-000003/stream-1-frame-000007.png");
+  EXPECT_TRUE(pixel_of(picture, 160, 60) == (Rgb{90, 90, 90}));  // the car of 0.5
 }
 
 TEST_F(ExplainTest, KeyFramesShowRegionsAndDetections) {

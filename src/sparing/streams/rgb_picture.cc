@@ -61,6 +61,18 @@ RgbPicture RgbPicture::from_tensor(std::span<const float> values, Size size,
   return picture;
 }
 
+RgbPicture RgbPicture::enlarged(int factor) const {
+  RgbPicture picture({size_.width * factor, size_.height * factor});
+  std::uint8_t* to = picture.pixels_.data();
+  for (int y = 0; y < picture.size_.height; ++y) {
+    const std::uint8_t* row = pixels_.data() + byte_count({size_.width, y / factor});
+    for (int x = 0; x < picture.size_.width; ++x) {
+      to = std::copy_n(row + std::ptrdiff_t{x / factor} * kChannels, kChannels, to);
+    }
+  }
+  return picture;
+}
+
 int RgbPicture::line_width() const { return std::max(1, (size_.height + 180) / 360); }
 int RgbPicture::text_scale() const { return std::max(1, (size_.height + 270) / 540); }
 

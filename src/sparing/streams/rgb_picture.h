@@ -25,6 +25,9 @@ class RgbPicture {
   // pixels. Precondition: it has size.width x size.height x 3 of them.
   static RgbPicture from_tensor(std::span<const float> values, Size size, const ModelInput& input);
 
+  // Each pixel `factor` x `factor` times; factor >= 1.
+  RgbPicture enlarged(int factor) const;
+
   Size size() const { return size_; }
   std::span<const std::uint8_t> pixels() const { return pixels_; }
   // Line width and text scale that suit the picture's height.
