@@ -76,6 +76,12 @@ void add_streams_options(CLI::App& app, DetectSettings& settings) {
   app.add_option("--scales", settings.scales,
                  "what `sparing train-scale` learned (default: what is stored for the model)")
       ->group(kStreams);
+  app.add_option("--explain", settings.explain,
+                 "write pictures of regions and canvases, and a timeline, into this folder; slower")
+      ->group(kStreams);
+  app.add_option("--export-canvases", settings.export_canvases,
+                 "write packed canvases with labels, to train a network on, into this folder")
+      ->group(kStreams);
 }
 
 void add_tuning(CLI::App& app, StreamTuning& tuning) {

@@ -137,6 +137,20 @@ class Outputs(StreamsTest):
             way = {"packed": "packed", "frame": "frame", "tiles": "tiles"}[mode]
             self.assertGreater(json.loads(run.stdout)["streams"][0]["windows"][way], 0)
 
+    def test_explain_and_export(self):
+        why, canvases = self.dir / "why", self.dir / "canvases"
+        run = self.detect(st.SAMPLE, "--mode", "packed", "--max-frames", 30, "--explain", why,
+                          "--export-canvases", canvases, "--out", self.out, *QUIET)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assert_frames(st.read_jsonl(self.out), 30)
+        self.assertIn("traceEvents", json.loads((why / "trace.json").read_text()))
+        self.assertIn(".png", (why / "index.html").read_text())
+        self.assertTrue(list(why.glob("window-*/canvas-*.png")))
+        labels = json.loads((canvases / "annotations.json").read_text())
+        self.assertGreater(len(labels["annotations"]), 0)
+        for image in labels["images"]:
+            self.assertTrue((canvases / "images" / image["file_name"]).exists(), image)
+
     def test_standard_output_and_summary(self):
         run = self.detect(st.SAMPLE, st.SAMPLE, "--max-frames", 12, "--out", "-")
         self.assertEqual(run.returncode, 0, run.stderr)
