@@ -75,6 +75,9 @@ struct FrameReport {
   GlobalChange change = GlobalChange::kNone;
   bool key = false;                     // looked at
   DetectWay way = DetectWay::kNothing;  // how
+  // Seconds since the detector was created, and what looking for regions took; 0: not looked for.
+  double extract_start = 0;
+  double extract_seconds = 0;
 };
 
 struct WindowReport {

@@ -37,6 +37,8 @@ WindowReport test_window() {
     frame.frame = index;
     frame.key = index != 6;
     frame.way = DetectWay::kPacked;
+    frame.extract_start = 0.5 + 0.01 * static_cast<double>(index);
+    frame.extract_seconds = index == 6 ? 0 : 0.001;
     frame.rois = {test_region().roi};
     frame.rois[0].rect = {104, 50, 40, 40};
   }
@@ -128,7 +130,7 @@ TEST_F(ExplainTest, TheTimelineCanBeReadAtAnyTime) {
     if (event["name"] == "thread_name") rows[event["args"]["name"]] = event["tid"];
   }
   for (const char* row : {"windows", "plan", "draw", "read", "inference cpu:f32:2:2 (1)",
-                          "inference cpu:f32:2:2 (2)"}) {
+                          "inference cpu:f32:2:2 (2)", "extract, stream 1"}) {
     EXPECT_TRUE(rows.contains(row)) << row;
   }
   std::map<int, nlohmann::json> slices;
@@ -143,6 +145,8 @@ TEST_F(ExplainTest, TheTimelineCanBeReadAtAnyTime) {
   EXPECT_GE(slices[rows["inference cpu:f32:2:2 (1)"]]["ts"], 1.01e6);
   EXPECT_LE(slices[rows["inference cpu:f32:2:2 (1)"]]["ts"], 1.05e6);
   EXPECT_EQ(slices[rows["windows"]]["dur"], 900000);
+  EXPECT_EQ(slices[rows["extract, stream 1"]]["ts"], 570000);
+  EXPECT_EQ(slices[rows["extract, stream 1"]]["dur"], 1000);
 }
 
 TEST_F(ExplainTest, CanvasesAtOnceHaveRowsOfTheirOwn) {

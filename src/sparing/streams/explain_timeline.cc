@@ -10,7 +10,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum Row : int { kWindows = 1, kPlan, kDraw, kInference, kRead = 1000 };
+// Extraction has a row for each stream, after the others: streams come and go.
+enum Row : int { kWindows = 1, kPlan, kDraw, kInference, kRead = 1000, kExtract = 2000 };
 
 }  // namespace
 
@@ -73,6 +74,15 @@ Status ExplainTimeline::finish(const WindowReport& window) {
   const double plan_end = first_draw_ >= 0 ? first_draw_ : window.start + window.plan_seconds;
   trace_.slice(kPlan, name, std::max(window.start, plan_end - window.plan_seconds),
                window.plan_seconds, Json::object());
+  for (const FrameReport& frame : window.frames) {
+    if (frame.extract_seconds <= 0) continue;
+    const int row = kExtract + frame.stream;
+    if (named_streams_.insert(frame.stream).second) {
+      trace_.name_row(row, "extract, stream " + std::to_string(frame.stream));
+    }
+    trace_.slice(row, "frame " + std::to_string(frame.frame), frame.extract_start,
+                 frame.extract_seconds, {{"regions", frame.rois.size()}, {"key", frame.key}});
+  }
   trace_.counter("detector ms", window.start, {{"spent", window.spent_seconds * 1e3}});
   first_draw_ = -1;
   return trace_.flush();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <vector>
 
 #include "sparing/streams/observers.h"
@@ -25,6 +26,7 @@ class ExplainTimeline {
   std::vector<std::vector<int>> rows_;        // of each processor, one for each canvas at once
   std::vector<std::vector<double>> free_at_;  // likewise: when the last canvas there ended
   double first_draw_ = -1;                    // of the window
+  std::set<int> named_streams_;
 };
 
 }  // namespace sparing

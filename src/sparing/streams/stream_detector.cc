@@ -267,6 +267,8 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
     if (frame.rois) {
       report.rois = frame.rois->rois;
       report.change = frame.rois->change;
+      report.extract_start = std::chrono::duration<double>(frame.extract_begin - epoch).count();
+      report.extract_seconds = frame.extract_seconds;
     }
     report.key = frame.key;
     report.way = frame.key ? stream.planner.way() : DetectWay::kNothing;

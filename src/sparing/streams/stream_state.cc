@@ -46,7 +46,9 @@ Status StreamState::extract(HeldFrame& frame) {
   const Clock::time_point begin = Clock::now();
   SPARING_ASSIGN_OR_RETURN(frame.rois, extractor.add(frame.source.frame.view()));
   last_extracted_ = frame.source.frame.view().timestamp;
-  extract_seconds += seconds_since(begin);
+  frame.extract_begin = begin;
+  frame.extract_seconds = seconds_since(begin);
+  extract_seconds += frame.extract_seconds;
   return {};
 }
 

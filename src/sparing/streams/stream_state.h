@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sparing/base/clock.h"
 #include "sparing/packing/scale_estimator.h"
 #include "sparing/roi/roi_extractor.h"
 #include "sparing/streams/empty_regions.h"
@@ -22,6 +23,8 @@ struct HeldFrame {
   Size size;                      // display
   std::optional<FrameRois> rois;  // none: regions were not looked for in this frame
   bool key = false;
+  Clock::time_point extract_begin;  // where regions were looked for
+  double extract_seconds = 0;
 };
 
 class StreamState {
