@@ -141,6 +141,7 @@ Result<ScaleTreeData> train_scale_tree(std::span<const ScaleSample> samples,
 Result<ScaleTrainingResult> train_scales(std::span<const ScaleSample> train,
                                          std::span<const ScaleSample> test,
                                          const ScaleTrainingOptions& options) {
+  SPARING_RETURN_IF_ERROR(validate_options(options));
   ScaleTrainingResult result;
   ScaleModel& model = result.model;
   result.train_samples = std::ssize(train);

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
+#include "sparing/base/options.h"
 #include "sparing/base/result.h"
 #include "sparing/packing/scale_labels.h"
 #include "sparing/packing/scale_predictor.h"
@@ -15,18 +17,37 @@ namespace sparing::cli {
 
 struct ScaleTrainingOptions {
   int levels = 5;
-  // Share of the training samples that must not be drawn too small: of each leaf of the tree, and
-  // by the height predictor.
   double quantile = 0.9;
-  // Share of under-estimates up to which a predictor is chosen by what it spends.
   double most_under = 0.1;
   int depth = 6;
   int leaf_samples = 10;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        option("levels", &ScaleTrainingOptions::levels)
+            .help("levels of area that the decision tree chooses from")
+            .range(1, 100),
+        option("safe-share", &ScaleTrainingOptions::quantile)
+            .help("share of the training objects that each leaf of the tree, and the rule by "
+                  "height, must not draw too small")
+            .range(0.01, 1),
+        option("most-under", &ScaleTrainingOptions::most_under)
+            .help("share of objects drawn too small up to which the predictor that draws less is "
+                  "the better one")
+            .range(0, 1),
+        option("tree-depth", &ScaleTrainingOptions::depth)
+            .help("of the decision tree")
+            .range(1, 20),
+        option("leaf-samples", &ScaleTrainingOptions::leaf_samples)
+            .help("a node of the tree is divided when it has twice as many objects")
+            .range(1, 100000),
+    };
+  }
 };
 
 // The tree: OpenCV's classifier splits by the paper's seven features; a leaf's level is the least
-// that `quantile` of its training samples do with, where the majority's would draw up to half of
-// them too small. kInvalidArgument: no samples.
+// that a share `quantile` of its training samples do with, where the majority's would draw up to
+// half of them too small. kInvalidArgument: no samples.
 Result<ScaleTreeData> train_scale_tree(std::span<const ScaleSample> samples,
                                        const ScaleTrainingOptions& options);
 
@@ -40,7 +61,7 @@ struct ScaleTrainingResult {
 
 // Trains on `train` and judges on `test`. The better predictor is the one that spends less area, of
 // those with at most `most_under` under-estimates; of none, the one with fewer.
-// kInvalidArgument: no training sample whose object was detected before.
+// kInvalidArgument: an option out of range, no training sample whose object was detected before.
 Result<ScaleTrainingResult> train_scales(std::span<const ScaleSample> train,
                                          std::span<const ScaleSample> test,
                                          const ScaleTrainingOptions& options = {});

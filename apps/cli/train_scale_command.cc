@@ -58,6 +58,8 @@ struct TrainScaleCommand {
   bool json = false;
   bool quiet = false;
   ScaleSamplerOptions sampling;
+  LabelOptions labels;
+  ScaleTrainingOptions training;
   RuntimeOptions runtime;
 
   int run();
@@ -114,7 +116,7 @@ Status TrainScaleCommand::sample_clip(const std::string& clip, const FrameRange&
   detect.score = 0.2;
   SPARING_ASSIGN_OR_RETURN(Detector detector, Detector::create(context, network, detect));
   SPARING_ASSIGN_OR_RETURN(ScaleSampler sampler,
-                           ScaleSampler::create(std::move(detector), sampling));
+                           ScaleSampler::create(std::move(detector), sampling, labels));
   if (!quiet) {
     std::fprintf(stderr, "sparing: labelling objects of '%s'\n", source->info().name.c_str());
   }
@@ -240,7 +242,7 @@ int TrainScaleCommand::run() {
     }
   }
   if (Status s = check_enough(samples); !s.ok()) return report(s.error());
-  auto result = train_scales(samples.train, samples.test);
+  auto result = train_scales(samples.train, samples.test, training);
   if (!result.ok()) return report(result.error());
   result->model.model = network->manifest.name;
   result->model.precision = precision;
@@ -265,6 +267,8 @@ void add_train_scale_command(CLI::App& parent, Command& run) {
   app->add_option("--classes", command->classes, "only objects with these labels (default: all)")
       ->delimiter(',');
   add_flags(*app, command->sampling);
+  add_flags(*app, command->labels);
+  add_flags(*app, command->training);
   add_flags(*app, command->runtime);
   app->add_flag("--json", command->json, "print the report as JSON");
   app->add_flag("-q,--quiet", command->quiet, "print errors only");

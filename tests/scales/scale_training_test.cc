@@ -10,8 +10,8 @@
 namespace sparing::cli {
 namespace {
 
-// People of different heights; the fast third needs twice the area. `noise` scales the safe area by a
-// random factor around 1.
+// People of different heights; the fast third needs twice the area. `noise` scales the safe area by
+// a random factor around 1.
 std::vector<ScaleSample> people(int count, double noise, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> heights(40, 200), shifts(0, 8), factor(-noise, noise),
