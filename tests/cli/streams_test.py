@@ -143,7 +143,7 @@ class Outputs(StreamsTest):
                           "--export-canvases", canvases, "--out", self.out, *QUIET)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assert_frames(st.read_jsonl(self.out), 30)
-        self.assertIn("traceEvents", json.loads((why / "trace.json").read_text()))
+        self.assertGreater(len(json.loads((why / "trace.json").read_text())), 10)
         self.assertIn(".png", (why / "index.html").read_text())
         self.assertTrue(list(why.glob("window-*/canvas-*.png")))
         labels = json.loads((canvases / "annotations.json").read_text())
