@@ -9,8 +9,8 @@
 namespace sparing {
 namespace {
 
-// Input tensors kept beyond those in flight, as canvases come in a few sizes.
-constexpr std::size_t kSpareSlots = 6;
+// Input tensors are kept beyond those in flight, as canvases come in a few sizes, up to this memory.
+constexpr std::size_t kSpareBytes = std::size_t{96} << 20;
 
 // A frame of one pixel in the model's border colour, which is in its tensor's channel order.
 SharedFrame border_pixel(const ModelInput& input) {
@@ -22,6 +22,12 @@ SharedFrame border_pixel(const ModelInput& input) {
     pixel[c] = static_cast<std::uint8_t>(std::clamp(input.pad[channel] + 0.5f, 0.0f, 255.0f));
   }
   return std::move(frame).value();
+}
+
+std::size_t held_bytes(const std::list<FrameSlot>& slots) {
+  std::size_t bytes = 0;
+  for (const FrameSlot& slot : slots) bytes += slot.input ? slot.input.byte_size() : 0;
+  return bytes;
 }
 
 }  // namespace
@@ -40,14 +46,13 @@ CanvasRunner::CanvasRunner(std::span<Processor> processors, Clock::time_point ep
 }
 
 FrameSlot* CanvasRunner::take_slot(Lane& lane, Size size) {
-  const auto same = std::find_if(lane.free.rbegin(), lane.free.rend(), [size](const FrameSlot* s) {
-    return s->input_size == size;
-  });
+  const auto same = std::find_if(lane.free.rbegin(), lane.free.rend(),
+                                 [size](const FrameSlot* s) { return s->input_size == size; });
   FrameSlot* slot = nullptr;
   if (same != lane.free.rend()) {
     slot = *same;
     lane.free.erase(std::next(same).base());
-  } else if (lane.slots.size() < lane.most_in_flight + kSpareSlots) {
+  } else if (lane.slots.size() < lane.most_in_flight || held_bytes(lane.slots) < kSpareBytes) {
     slot = &lane.slots.emplace_back();
   } else {
     slot = lane.free.front();  // the least recently used
@@ -72,8 +77,7 @@ Status CanvasRunner::draw(const Detector::Impl& detector, Context& context, cons
                        job.report.regions[0].place == PixelRect{0, 0, size.width, size.height};
   Affine unused;
   if (!covered) {
-    SPARING_RETURN_IF_ERROR(
-        write(grey_.view(), nullptr, {0, 0, size.width, size.height}, unused));
+    SPARING_RETURN_IF_ERROR(write(grey_.view(), nullptr, {0, 0, size.width, size.height}, unused));
   }
   for (std::size_t i = 0; i < job.report.regions.size(); ++i) {
     CanvasRegion& region = job.report.regions[i];
@@ -128,9 +132,8 @@ Status CanvasRunner::read_oldest(Lane& lane, const ReconstructOptions& options,
     report.inference_seconds = item.completion.inference_seconds();
     const Clock::time_point begin = Clock::now();
     report.read_start = std::chrono::duration<double>(begin - epoch_).count();
-    SPARING_ASSIGN_OR_RETURN(
-        const std::vector<Detection> detections,
-        detector.read(*item.slot, Affine{}, report.size, counts_));
+    SPARING_ASSIGN_OR_RETURN(const std::vector<Detection> detections,
+                             detector.read(*item.slot, Affine{}, report.size, counts_));
     std::vector<DrawnRoi> drawn(report.regions.size());
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       const CanvasRegion& region = report.regions[i];
