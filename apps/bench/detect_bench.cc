@@ -149,7 +149,7 @@ Status bench_overhead(Setting& setting, Report& report) {
     SPARING_ASSIGN_OR_RETURN(auto sink,
                              open_sink(file, {{}, setting.model.manifest.labels, "", ""}));
     SPARING_ASSIGN_OR_RETURN(const RunSummary summary,
-                             run_detector(setting, detect, *sink, setting.options.quick ? 200 : 0));
+                             run_detector(setting, detect, *sink, setting.options.quick ? 120 : 0));
     std::error_code error;
     fs::remove(file, error);
     SPARING_ASSIGN_OR_RETURN(const double alone,

@@ -25,6 +25,10 @@ class AccuracyStage {
     for (const std::string_view id : kClipIds) {
       const std::string clip(id);
       if (!wanted_clip(clip) && !wanted_clip("mixed")) continue;
+      if (!has_part(clip, setting_.part())) {
+        setting_.report.skip(clip, "all of it is for judging (--part)");
+        continue;
+      }
       const std::string missing = missing_material(clip, setting_.places());
       if (!missing.empty()) {
         setting_.report.skip(clip, "no " + missing + " (--data, --video)");

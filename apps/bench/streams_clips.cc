@@ -20,8 +20,10 @@ struct Recipe {
   const char* truth;   // likewise; empty: none
   ClassGroup (*group)();
   Rational frame_rate;
-  std::vector<std::int64_t> judge, tune;  // first frames of the streams
-  std::int64_t judge_count, tune_count;   // of each stream
+  std::vector<std::int64_t> judge,
+      tune;  // first frames of the streams; empty: there is no such part
+  std::int64_t judge_count, tune_count;  // of each stream
+  std::int64_t total;                    // frames of the material: the last stream may be shorter
 };
 
 // The project's targets fix these parts: what is tuned is not judged.
@@ -36,7 +38,8 @@ const std::vector<Recipe>& recipes() {
        {380, 484, 588, 692},
        {0, 95, 190, 285},
        104,
-       95},
+       95,
+       795},
       {"m30",
        "GRAM M30-HD",
        "gram-m30-hd/frames",
@@ -46,7 +49,8 @@ const std::vector<Recipe>& recipes() {
        {40},
        {0},
        53,
-       40},
+       40,
+       93},
       // Sampled at a few frames a second.
       {"ngsim",
        "NGSIM US 101",
@@ -57,7 +61,8 @@ const std::vector<Recipe>& recipes() {
        {60},
        {0},
        96,
-       60},
+       60,
+       156},
       {"mot04",
        "MOT17-04 (agreement)",
        "mot17-04/MOT17-04_5s.mp4",
@@ -65,9 +70,10 @@ const std::vector<Recipe>& recipes() {
        person_group,
        {30, 1},
        {0},
-       {0},
+       {},
        150,
-       60},
+       0,
+       150},
   };
   return all;
 }
@@ -92,13 +98,14 @@ Result<Clip> load(const Recipe& recipe, const ClipPlaces& places,
   clip.frame_rate = recipe.frame_rate;
   clip.agreement = *recipe.truth == 0;
   for (const std::int64_t start : first) {
+    const std::int64_t frames = std::min(count, recipe.total - start);
     ClipStream stream;
     stream.name = clip.id + "@" + std::to_string(start);
     SPARING_ASSIGN_OR_RETURN(
-        stream.frames, load_frames(frames_path(recipe, places), start, count, clip.frame_rate));
+        stream.frames, load_frames(frames_path(recipe, places), start, frames, clip.frame_rate));
     stream.truth.resize(stream.frames.size());
     if (!clip.agreement) {
-      SPARING_ASSIGN_OR_RETURN(stream.truth, load_truth(places.data / recipe.truth, start, count));
+      SPARING_ASSIGN_OR_RETURN(stream.truth, load_truth(places.data / recipe.truth, start, frames));
     }
     clip.size = display_size(stream.frames.front().frame.view());
     clip.streams.push_back(std::move(stream));
@@ -228,10 +235,20 @@ Result<Clip> load_clip(std::string_view id, ClipPart part, const ClipPlaces& pla
   }
   const bool judge = part == ClipPart::kJudge;
   const std::vector<std::int64_t>& all = judge ? recipe->judge : recipe->tune;
+  if (all.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "--part tune",
+                 "all of clip '" + std::string(id) + "' is for judging", "leave the clip out"};
+  }
   std::vector<std::int64_t> first;
   for (const int stream : streams) first.push_back(all.at(static_cast<std::size_t>(stream)));
   return load(*recipe, places, first.empty() ? all : first,
               judge ? recipe->judge_count : recipe->tune_count);
+}
+
+bool has_part(std::string_view id, ClipPart part) {
+  const Recipe* recipe = find_recipe(id);
+  if (recipe == nullptr) return false;
+  return !(part == ClipPart::kJudge ? recipe->judge : recipe->tune).empty();
 }
 
 std::string missing_material(std::string_view id, const ClipPlaces& places) {

@@ -74,9 +74,12 @@ Result<Clip> load_pets(const ClipPlaces& places, std::span<const std::int64_t> f
 
 // By id: "pets4", "m30", "ngsim", "mot04". The judging and tuning parts are those of the project's
 // targets (docs/benchmarks.md). `streams` of pets4 is what of the four to load, empty: all.
-// kInput: not there; kInvalidArgument: unknown id.
+// kInput: not there; kInvalidArgument: unknown id, no such part.
 Result<Clip> load_clip(std::string_view id, ClipPart part, const ClipPlaces& places,
                        std::span<const int> streams = {});
+
+// Whether a clip has that part: some are for judging only.
+bool has_part(std::string_view id, ClipPart part);
 
 inline constexpr std::string_view kClipIds[] = {"pets4", "m30", "ngsim", "mot04"};
 

@@ -76,7 +76,7 @@ Status measure_pets(StreamsSetting& setting) {
 }
 
 Status measure_1080(StreamsSetting& setting) {
-  SPARING_ASSIGN_OR_RETURN(const Clip clip, load_clip("mot04", setting.part(), setting.places()));
+  SPARING_ASSIGN_OR_RETURN(const Clip clip, load_clip("mot04", ClipPart::kJudge, setting.places()));
   SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
                                                             clip.group.labels, setting.profile));
   SPARING_ASSIGN_OR_RETURN(const OtherWork work, measure(clip, network, 1));
