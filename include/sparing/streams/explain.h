@@ -35,7 +35,7 @@ struct ExplainOptions {
 
 // Writes into `dir`, window by window:
 //   window-000012/stream-0-frame-000119.png  a key frame: its regions, in a colour for each source
-//                                            (green: a followed object, orange: motion, violet:
+//                                            (cyan: a followed object, orange: motion, violet:
 //                                            standing, blue: the whole frame, grey: tiles), what of
 //                                            it was drawn (white), and the detections
 //   window-000012/canvas-000345.png          the pixels as the network saw them (small canvases

@@ -21,7 +21,7 @@ constexpr int kReadableWidth = 960;
 
 Rgb source_color(RoiSource source) {
   switch (source) {
-    case RoiSource::kFlow: return {40, 200, 60};
+    case RoiSource::kFlow: return {0, 210, 210};
     case RoiSource::kDifference: return {255, 150, 0};
     case RoiSource::kBackground: return {190, 80, 230};
     case RoiSource::kWholeFrame: return {40, 120, 255};
