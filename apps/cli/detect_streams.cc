@@ -121,6 +121,14 @@ Status check_streams_settings(const DetectSettings& settings) {
   if (std::count(settings.inputs.begin(), settings.inputs.end(), "-") > 1) {
     return usage("input -", "was given twice", "standard input holds one video");
   }
+  const RuntimeOptions& runtime = settings.runtime;
+  if (!settings.processors.empty() &&
+      (runtime.threads > 0 || runtime.streams > 0 || !runtime.cores.empty() ||
+       runtime.precision != "auto" || runtime.device != "cpu")) {
+    return usage("--processors",
+                 "--device, --precision, --threads, --streams and --cores describe a single one",
+                 "leave these out");
+  }
   SPARING_RETURN_IF_ERROR(validate_options(settings.streams));
   return validate_options(settings.run);
 }

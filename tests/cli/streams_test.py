@@ -300,6 +300,8 @@ class Usage(StreamsTest):
                                  (("--size", "320x320"), ("--size", "--scale")),
                                  (("--dump-inputs", "x"), ("--dump-inputs",)),
                                  (("--processors", "cpu:int9:1"), ("--processors", "int9")),
+                                 (("--processors", "cpu:f32:1", "--threads", 1),
+                                  ("--processors", "--threads")),
                                  (("--processors", "cpu:bf16"), ("--processors", "cpu:bf16")),
                                  (("--processors", "cpu:f32:4000"), ("--processors", "cores")),
                                  (("--profile", "a", "--profile", "b"), ("--profile",)),

@@ -9,8 +9,9 @@
 namespace sparing {
 namespace {
 
-// Windows, not frames: a rendering sink may be slower for a while.
-constexpr std::size_t kWaitingWindows = 2;
+// One that is written, one that waits, one that is detected: a rendering sink may be slower for a
+// while. Rendered windows hold their pictures, so no more.
+constexpr std::size_t kWaitingWindows = 1;
 
 }  // namespace
 

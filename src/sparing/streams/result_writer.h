@@ -40,7 +40,7 @@ class ResultWriter {
   };
   explicit ResultWriter(Settings settings);
 
-  // From the detecting thread. Waits while two windows are queued.
+  // From the detecting thread. Waits while a window is queued.
   void push(WindowResult result) { (void)results_.push(std::move(result)); }
   void close() { results_.close(); }
   // On a thread of its own, until close(). After an error nothing more is written.

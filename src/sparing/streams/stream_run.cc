@@ -1,7 +1,7 @@
 // The schedule of a run on many streams:
 //
 //   per stream: decode -> [frames] -> regions --+
-//                                               gate: window whole -> detection -> [2 windows] ->
+//                                               gate: window whole -> detection -> [window] ->
 //                                               sinks
 //   per stream: decode -> [frames] -> regions --+
 #include "sparing/streams/stream_run.h"
@@ -83,6 +83,7 @@ class StreamRun {
         gate_(static_cast<int>(inputs.size()), rules(detector, options)),
         budget_(budget_settings(detector)) {
     total_frames_ = count_frames(inputs);
+    lost_.assign(inputs.size(), 0);
     for (StreamInput& input : inputs) inputs_.push_back(std::move(input));
   }
 
@@ -168,7 +169,6 @@ Status StreamRun::add_streams() {
         std::make_unique<StreamFeeder>(std::move(input), settings, detector_, gate_));
     ++settings.index;
   }
-  lost_.assign(feeders_.size(), 0);
   return {};
 }
 
