@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHelp =
     "Examples:\n"
+    "  sparing models profile nanodet-g                  as `detect` runs it\n"
     "  sparing models profile nanodet-g --threads 1\n"
     "  sparing models profile nanodet-g-int8 --shapes 320x320,640x480 --json\n\n"
     "Best on a machine that does nothing else. The profile is kept in the user's cache folder.";
@@ -140,7 +141,6 @@ int ProfileCommand::run() {
     return report({ErrorCode::kInvalidArgument, "--runs", std::to_string(runs) + " is out of range",
                    "give a value from 1 to 1000"});
   }
-  runtime.streams = 1;
   auto context = create_context(runtime);
   if (!context.ok()) return report(context.error());
   auto resolved = resolve_model(model, default_model_paths(share_dir()), *context);
@@ -190,8 +190,6 @@ void add_profile_command(CLI::App& parent, Command& run) {
       ->capture_default_str();
   app->add_option("-o,--out", command->out, "the JSON file (default: in the user's cache folder)");
   add_flags(*app, command->runtime);
-  // One inference at a time: its latency is what is measured.
-  app->remove_option(app->get_option("--streams"));
   app->add_flag("--json", command->json, "print the profile as JSON");
   app->add_flag("-q,--quiet", command->quiet, "print nothing");
   app->callback([command, &run] { run = [command] { return command->run(); }; });
