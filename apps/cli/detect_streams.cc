@@ -181,12 +181,18 @@ int finish(const DetectSettings& settings, const StreamsDescription& description
   return streams_code;
 }
 
-Result<StreamDetector> make_detector(const DetectSettings& settings,
-                                     StreamsDescription& description) {
-  SPARING_ASSIGN_OR_RETURN(LoadedProcessors loaded, load_processors(settings));
-  for (const std::string& note : loaded.notes) {
+void print_notes(const DetectSettings& settings, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
     if (!settings.quiet) std::fprintf(stderr, "sparing: note: %s\n", note.c_str());
   }
+}
+
+Result<StreamDetector> make_detector(const DetectSettings& settings,
+                                     StreamsDescription& description,
+                                     std::vector<KeptProfile>& kept) {
+  SPARING_ASSIGN_OR_RETURN(LoadedProcessors loaded, load_processors(settings));
+  print_notes(settings, loaded.notes);
+  kept = std::move(loaded.kept);
   description.settings = &settings;
   description.model = loaded.model;
   for (std::size_t i = 0; i < loaded.processors.size(); ++i) {
@@ -236,7 +242,8 @@ int run_many_streams(const DetectSettings& settings, const std::stop_token& stop
   auto inputs = open_inputs(settings, stop);
   if (!inputs.ok()) return report(inputs.error());
   StreamsDescription description;
-  auto detector = make_detector(settings, description);
+  std::vector<KeptProfile> kept;
+  auto detector = make_detector(settings, description, kept);
   if (!detector.ok()) return report(detector.error());
   auto outputs = open_outputs(settings, run_info(*inputs, *detector, description), inputs->usable);
   if (!outputs.ok()) return report(outputs.error());
@@ -257,6 +264,7 @@ int run_many_streams(const DetectSettings& settings, const std::stop_token& stop
   StreamsSummary summary = run_streams(*detector, std::move(inputs->inputs), outputs->pointers(),
                                        outputs->pictures, settings.run, control);
   progress.clear();
+  print_notes(settings, keep_profiles(*detector, kept));
   if (observers.canvases != nullptr) {
     if (Status status = observers.canvases->finish(); !status.ok() && !summary.error) {
       summary.error = std::move(status).error();

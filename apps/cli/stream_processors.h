@@ -2,11 +2,14 @@
 // scales.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "detect_settings.h"
 #include "sparing/streams/processor.h"
+#include "sparing/streams/profile_store.h"
+#include "sparing/streams/stream_detector.h"
 
 namespace sparing::cli {
 
@@ -22,9 +25,16 @@ struct ProcessorName {
 // CPU than this process has.
 Result<std::vector<ProcessorName>> parse_processors(const std::string& text);
 
+// Where a profile is kept between runs; no file: nowhere.
+struct KeptProfile {
+  std::filesystem::path file;
+  ProfileIdentity identity;
+};
+
 struct LoadedProcessors {
   std::vector<Processor> processors;
   std::vector<std::string> profiles;  // of each, where its times come from, for the summary
+  std::vector<KeptProfile> kept;      // likewise
   std::vector<std::string> notes;     // for standard error
   std::string model;                  // its name
   int threads = 0;                    // of the first
@@ -37,5 +47,9 @@ struct LoadedProcessors {
 // kModel, kNotSupported: as resolve_model and create_context; also what load_profile and
 // load_scale_model refuse.
 Result<LoadedProcessors> load_processors(const DetectSettings& settings);
+
+// Stores the profiles with what the run observed. A note for each that cannot be written.
+std::vector<std::string> keep_profiles(const StreamDetector& detector,
+                                       const std::vector<KeptProfile>& kept);
 
 }  // namespace sparing::cli

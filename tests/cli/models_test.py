@@ -188,6 +188,33 @@ class Profile(ModelsTest):
         self.assertEqual(points, [(64, 64), (320, 256)])
         self.assertTrue(all(p["ms"] > 0 for p in profile["points"]))
 
+    def test_runs_on_streams_measure_once_and_keep_the_times(self):
+        cache = {**os.environ, "XDG_CACHE_HOME": str(self.dir),
+                 "SPARING_MODELS_DIR": str(st.model_file().parent)}
+        path = self.dir / "sparing" / "profiles" / f"{st.MODEL}.cpu-f32-1.json"
+
+        def detect():
+            run = st.sparing("detect", st.SAMPLE, "--mode", "packed", "--max-frames", 20, "--threads", 1,
+                             "--precision", "f32", "--out", self.dir / "boxes.jsonl", env=cache)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            return json.loads(path.read_text())
+
+        first = detect()
+        self.assertEqual(first["processor"], "cpu:f32:1")
+        # What a run observes changes the times, and no others are measured.
+        first["points"] = [{**point, "ms": 1e-3 * (1 + i)} for i, point in enumerate(first["points"])]
+        path.write_text(json.dumps(first))
+        second = detect()
+        self.assertEqual([(p["width"], p["height"]) for p in second["points"]],
+                         [(p["width"], p["height"]) for p in first["points"]])
+        self.assertGreater(second["points"][0]["ms"], first["points"][0]["ms"])
+        self.assertLess(second["points"][0]["ms"], 1)
+        # One of another machine is measured again.
+        path.write_text(json.dumps({**second, "machine": "another"}))
+        third = detect()
+        self.assertNotEqual(third["machine"], "another")
+        self.assertGreater(third["points"][0]["ms"], 0.1)
+
     def test_json_is_what_is_written(self):
         path = self.dir / "p.json"
         run = self.profile(st.MODEL, "--shapes", "64x64", "--runs", 1, "--out", path, "--json")
