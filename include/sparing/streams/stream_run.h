@@ -1,5 +1,5 @@
-// Sources to sinks through a StreamDetector: decoding, extraction, detection and output of different
-// streams and windows overlap on the cores.
+// Sources to sinks through a StreamDetector: decoding, extraction, detection and output of
+// different streams and windows overlap on the cores.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,9 @@ struct RunStreamsOptions {
   static constexpr auto fields() {
     return std::tuple{
         option("paced", &RunStreamsOptions::paced)
-            .help("play files at their own rate, as cameras do: latency is reported, and frames that "
-                  "come faster than they can be processed are dropped and counted"),
+            .help(
+                "play files at their own rate, as cameras do: latency is reported, and frames that "
+                "come faster than they can be processed are dropped and counted"),
         option("speed", &RunStreamsOptions::speed)
             .help("with --paced: times the own rate")
             .range(0.01, 100),
@@ -70,8 +71,9 @@ struct StreamInput {
   std::unique_ptr<VideoSource> source;
   // Opens the source again, for `loop`; may be empty when loop is off.
   std::function<Result<std::unique_ptr<VideoSource>>()> reopen;
-  // Ends a next() that waits for data, from another thread; may be empty for sources that never
-  // wait. For runs that end while a source is silent.
+  // Ends a next() that waits for data, from another thread and at any time, also of a source that
+  // was opened again; may be empty for sources that never wait. For runs that end while a source is
+  // silent.
   std::function<void()> cancel;
 };
 
@@ -97,9 +99,9 @@ struct StreamsSummary {
   std::int64_t frames = 0;
   std::int64_t detections = 0;
   double wall_seconds = 0;
-  double cpu_seconds = 0;         // of the process, user and system
-  double lag_seconds = 0;         // paced: how far the last window was behind
-  double whole_frame_seconds = 0; // by the profile: every frame at its own size; what was spared
+  double cpu_seconds = 0;          // of the process, user and system
+  double lag_seconds = 0;          // paced: how far the last window was behind
+  double whole_frame_seconds = 0;  // by the profile: every frame at its own size; what was spared
   bool interrupted = false;
   std::optional<Error> error;  // what ended the whole run: a sink, the network
 };
@@ -125,6 +127,7 @@ struct StreamsControl {
 // `keep_pictures`. Blocking; one call at a time for a detector.
 StreamsSummary run_streams(StreamDetector& detector, std::vector<StreamInput> inputs,
                            std::span<ResultSink* const> sinks, bool keep_pictures,
-                           const RunStreamsOptions& options = {}, const StreamsControl& control = {});
+                           const RunStreamsOptions& options = {},
+                           const StreamsControl& control = {});
 
 }  // namespace sparing

@@ -47,6 +47,7 @@ struct DrawnOptions {
   std::int64_t blocks_at = -1;   // before this frame, until may_go() or cancel()
   std::int64_t repeats_at = -1;  // this frame has the time of the one before
   std::function<bool()> may_go;
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
 };
 
 class DrawnSource final : public VideoSource {
@@ -73,13 +74,12 @@ class DrawnSource final : public VideoSource {
     ++next_;
     return std::optional<SourceFrame>(std::move(frame));
   }
-  void cancel() { cancelled_ = true; }
 
  private:
   // False: cancelled. A run that never lets it go fails by the frames that are missing.
   bool wait() const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!cancelled_ && std::chrono::steady_clock::now() < end) {
+    while (!*options_.cancelled && std::chrono::steady_clock::now() < end) {
       if (options_.may_go && options_.may_go()) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
@@ -89,15 +89,14 @@ class DrawnSource final : public VideoSource {
   DrawnOptions options_;
   SourceInfo info_;
   std::int64_t next_ = 0;
-  std::atomic<bool> cancelled_{false};
 };
 
-inline StreamInput drawn_input(const DrawnOptions& options) {
+inline StreamInput drawn_input(DrawnOptions options) {
+  options.cancelled = std::make_shared<std::atomic<bool>>(false);
   StreamInput input;
   input.name = "drawn";
-  auto source = std::make_unique<DrawnSource>(options);
-  input.cancel = [pointer = source.get()] { pointer->cancel(); };
-  input.source = std::move(source);
+  input.source = std::make_unique<DrawnSource>(options);
+  input.cancel = [cancelled = options.cancelled] { *cancelled = true; };
   input.reopen = [options]() -> Result<std::unique_ptr<VideoSource>> {
     return std::unique_ptr<VideoSource>(std::make_unique<DrawnSource>(options));
   };
