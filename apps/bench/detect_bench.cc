@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "benchmarks.h"
+#include "events_bench.h"
 #include "realtime_bench.h"
 #include "sparing/base/clock.h"
 #include "sparing/io/annotations.h"
@@ -221,6 +222,7 @@ constexpr Stage kStages[] = {
     {"budget", false, bench_streams_budget},
     {"other", false, bench_streams_other},
     {"realtime", false, bench_realtime},
+    {"events", false, bench_events},
 };
 
 bool is_wanted(const Stage& stage, const BenchOptions& options) {

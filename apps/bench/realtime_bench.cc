@@ -27,8 +27,6 @@ constexpr int kStreams = 4;
 constexpr int kLadder[] = {5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64};
 constexpr int kPeople = 6;                   // in a scene at a time: as many as in PETS
 constexpr char kWholeFrame[] = "1920x1088";  // 1920x1080 in whole strides of the network
-constexpr int kOtherFrames = 300;            // of which the first 60 are not counted
-constexpr int kWarmFrames = 60;
 
 // What a run of the stage has at hand. --quick plays shorter and says so in its ids.
 struct Stage {
@@ -206,60 +204,11 @@ Status find_most_streams(const Stage& stage, const Scenes& scenes, const Realtim
   return {};
 }
 
-// Work other than decoding and the network, on one core: one stream, fed by hand.
-Status bench_other_work(const Stage& stage, const PlayedVideo& video) {
-  const DetectBenchOptions& options = stage.options.detect;
-  cli::RuntimeOptions runtime = options.runtime;
-  runtime.threads = 1;
-  runtime.streams = 1;
-  SPARING_ASSIGN_OR_RETURN(Context context, cli::create_context(runtime));
-  SPARING_ASSIGN_OR_RETURN(
-      Model model, resolve_model(options.model, default_model_paths(cli::share_dir()), context));
-  SPARING_ASSIGN_OR_RETURN(const RealtimeSetting setting,
-                           realtime_setting(std::move(context), std::move(model)));
-  SPARING_ASSIGN_OR_RETURN(StreamDetector detector, person_streams(setting, {}));
-  SPARING_ASSIGN_OR_RETURN(auto source, open_source(video.file.string()));
-  SPARING_ASSIGN_OR_RETURN(const int stream,
-                           detector.add_stream({"scene", source->info().frame_rate}));
-  DetectorTotals warm;
-  int frames = 0;
-  int counted_from = 0;
-  while (frames < kOtherFrames) {
-    SPARING_ASSIGN_OR_RETURN(std::optional<SourceFrame> frame, source->next());
-    if (!frame) break;
-    SPARING_ASSIGN_OR_RETURN(const bool whole, detector.add_frame(stream, std::move(*frame)));
-    ++frames;
-    if (!whole) continue;
-    SPARING_ASSIGN_OR_RETURN(const WindowResult window, detector.finish_window());
-    if (counted_from == 0 && frames >= kWarmFrames) {
-      counted_from = frames;
-      warm = detector.totals();
-    }
-  }
-  SPARING_ASSIGN_OR_RETURN(const WindowResult window, detector.finish_window());
-  const DetectorTotals all = detector.totals();
-  const double to_ms = 1e3 / std::max(1, frames - counted_from);
-  const double extract = (all.extract_seconds - warm.extract_seconds) * to_ms;
-  const double plan = (all.plan_seconds - warm.plan_seconds) * to_ms;
-  const double draw = (all.draw_seconds - warm.draw_seconds) * to_ms;
-  const double read = (all.read_seconds - warm.read_seconds) * to_ms;
-  const double fill = (all.fill_seconds - warm.fill_seconds) * to_ms;
-  char note[220];
-  std::snprintf(note, sizeof note,
-                "one core, synthetic scene: regions %.2f, plan %.2f, draw %.2f, read %.2f, fill "
-                "%.2f; the network %.2f",
-                extract, plan, draw, read, fill,
-                (all.detector_seconds - warm.detector_seconds) * to_ms);
-  stage.add("other1080.ms_per_frame", extract + plan + draw + read + fill, "ms", note);
-  return {};
-}
-
 Status bench_scenes(const Stage& stage) {
   const DetectBenchOptions& options = stage.options.detect;
   const fs::path truth = options.data / "pets-s2l1" / "gt.txt";
   if (!fs::exists(truth)) {
-    for (const char* id : {"rt1080pets.fps", "rt1080pets.ap_delta", "rt1080pets.max_streams",
-                           "other1080.ms_per_frame"}) {
+    for (const char* id : {"rt1080pets.fps", "rt1080pets.ap_delta", "rt1080pets.max_streams"}) {
       stage.report.skip(stage.prefix + id, "no ground truth at " + truth.string() + " (--data)");
     }
     return {};
@@ -272,8 +221,7 @@ Status bench_scenes(const Stage& stage) {
                            run_realtime(stage.setting, scenes.videos, stage.seconds));
   report_run(stage, "rt1080pets", run, "four synthetic 1080p30 streams");
   SPARING_RETURN_IF_ERROR(find_most_streams(stage, scenes, run));
-  SPARING_RETURN_IF_ERROR(judge_scenes(stage, scenes, run));
-  return bench_other_work(stage, scenes.videos[0]);
+  return judge_scenes(stage, scenes, run);
 }
 
 }  // namespace

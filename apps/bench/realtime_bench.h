@@ -1,4 +1,4 @@
-// Stage `realtime` of sparing-bench detect: rt1080.*, rt1080pets.*, other1080.*.
+// Stage `realtime` of sparing-bench detect: rt1080.*, rt1080pets.*.
 #pragma once
 
 #include "benchmarks.h"

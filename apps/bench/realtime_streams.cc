@@ -94,17 +94,18 @@ Result<RealtimeSetting> realtime_setting(Context context, Model model) {
   return RealtimeSetting{std::move(context), std::move(model), std::move(profile), processor};
 }
 
-Result<Detector> person_detector(const RealtimeSetting& setting, const std::string& size) {
+Result<Detector> person_detector(const RealtimeSetting& setting, const std::string& size,
+                                 double score) {
   DetectOptions options;
   options.classes = {"person"};
-  options.score = 0.05;
+  options.score = score;
   options.size = size;
   return Detector::create(setting.context, setting.model, options);
 }
 
 Result<StreamDetector> person_streams(const RealtimeSetting& setting, const StreamOptions& options,
-                                      const StreamTuning& tuning) {
-  SPARING_ASSIGN_OR_RETURN(Detector detector, person_detector(setting));
+                                      const StreamTuning& tuning, double score) {
+  SPARING_ASSIGN_OR_RETURN(Detector detector, person_detector(setting, "", score));
   std::vector<Processor> processors;
   processors.push_back({setting.processor, std::move(detector), setting.profile, ScaleModel{}});
   return StreamDetector::create(std::move(processors), options, tuning);

@@ -37,10 +37,14 @@ struct RealtimeSetting {
 // Measures the profile.
 Result<RealtimeSetting> realtime_setting(Context context, Model model);
 
-// A detector of persons with that network; scores from 0.05 on, as average precision needs them.
-Result<Detector> person_detector(const RealtimeSetting& setting, const std::string& size = "");
+inline constexpr double kPrecisionScore = 0.05;  // least confidence, for average precision
+inline constexpr double kModelsScore = -1;       // the model's own
+// A detector of persons with that network.
+Result<Detector> person_detector(const RealtimeSetting& setting, const std::string& size = "",
+                                 double score = kPrecisionScore);
 Result<StreamDetector> person_streams(const RealtimeSetting& setting, const StreamOptions& options,
-                                      const StreamTuning& tuning = {});
+                                      const StreamTuning& tuning = {},
+                                      double score = kPrecisionScore);
 
 struct RealtimeRun {
   StreamsSummary summary;

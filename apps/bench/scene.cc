@@ -44,6 +44,12 @@ Scene::Scene(std::shared_ptr<const SceneMaterial> material, const SceneOptions& 
   noise_ = noise_samples(options.noise, options.seed);
 }
 
+Scene Scene::with(const SceneOptions& options) const {
+  Scene scene(material_, options);
+  scene.actors_ = actors_;
+  return scene;
+}
+
 Scene::Pose Scene::pose(const SceneActor& actor, double time) const {
   if (time < actor.start || time >= actor.end) return {};
   const CutoutTrack& track = material_->tracks[static_cast<std::size_t>(actor.track)];

@@ -66,6 +66,9 @@ class Scene {
   // is shown.
   Scene(std::shared_ptr<const SceneMaterial> material, const SceneOptions& options);
 
+  // The same people at the same places in a scene with other options of the same size.
+  Scene with(const SceneOptions& options) const;
+
   void add(const SceneActor& actor) { actors_.push_back(actor); }
   // Fills the whole time with `people` people at a time, scales from `smallest` to `largest` as
   // they stand farther down. Those who leave at the end of their track are followed by others.
