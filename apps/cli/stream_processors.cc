@@ -135,7 +135,6 @@ Result<ScaleModel> scales_of(const DetectSettings& settings, const std::string& 
 struct Wanted {
   std::string name;  // empty: as the context has it
   std::string model;
-  std::string precision;  // of the scales; empty: the context's
   RuntimeOptions runtime;
 };
 
@@ -155,11 +154,9 @@ Status load_one(const DetectSettings& settings, const Wanted& wanted, LoadedProc
   SPARING_ASSIGN_OR_RETURN(LatencyProfile profile,
                            profile_of(settings, loaded.processors.size(), identity,
                                       model->manifest.input, detector, loaded));
-  const std::string precision = wanted.precision.empty()
-                                    ? std::string(to_string(context.options().precision))
-                                    : wanted.precision;
   SPARING_ASSIGN_OR_RETURN(ScaleModel scales,
-                           scales_of(settings, model->manifest.name, precision, paths));
+                           scales_of(settings, model->manifest.name,
+                                     scales_precision(model->manifest.name, context), paths));
   if (loaded.processors.empty()) {
     loaded.model = model->manifest.name;
     loaded.threads = context.options().threads;
@@ -172,6 +169,10 @@ Status load_one(const DetectSettings& settings, const Wanted& wanted, LoadedProc
 
 }  // namespace
 
+std::string scales_precision(const std::string& model, const Context& context) {
+  return model.ends_with("-int8") ? "int8" : std::string(to_string(context.options().precision));
+}
+
 Result<std::vector<ProcessorName>> parse_processors(const std::string& text) {
   std::vector<ProcessorName> names;
   for (const std::string& part : split(text, ',')) {
@@ -183,13 +184,13 @@ Result<std::vector<ProcessorName>> parse_processors(const std::string& text) {
 Result<LoadedProcessors> load_processors(const DetectSettings& settings) {
   std::vector<Wanted> wanted;
   if (settings.processors.empty()) {
-    wanted.push_back({"", settings.model, "", settings.runtime});
+    wanted.push_back({"", settings.model, settings.runtime});
   } else {
     SPARING_ASSIGN_OR_RETURN(const auto names, parse_processors(settings.processors));
     SPARING_ASSIGN_OR_RETURN(auto runtime, runtimes(names, settings.runtime));
     for (std::size_t i = 0; i < names.size(); ++i) {
-      wanted.push_back({names[i].text, model_name(settings.model, names[i]), names[i].precision,
-                        std::move(runtime[i])});
+      wanted.push_back(
+          {names[i].text, model_name(settings.model, names[i]), std::move(runtime[i])});
     }
   }
   if (settings.profiles.size() > wanted.size()) {

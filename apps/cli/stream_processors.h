@@ -25,6 +25,10 @@ struct ProcessorName {
 // CPU than this process has.
 Result<std::vector<ProcessorName>> parse_processors(const std::string& text);
 
+// Of a network's scales: int8 for a quantised one (by its name), whatever the rest of it runs in;
+// else the context's.
+std::string scales_precision(const std::string& model, const Context& context);
+
 // Where a profile is kept between runs; no file: nowhere.
 struct KeptProfile {
   std::filesystem::path file;

@@ -24,6 +24,7 @@
 #include "sparing/io/source.h"
 #include "sparing/streams/scale_model_json.h"
 #include "sparing/streams/scale_sampler.h"
+#include "stream_processors.h"
 
 namespace sparing::cli {
 namespace {
@@ -226,7 +227,7 @@ int TrainScaleCommand::run() {
   const ModelPaths paths = default_model_paths(share_dir());
   auto network = resolve_model(model, paths, *context);
   if (!network.ok()) return report(network.error());
-  const std::string precision(to_string(context->options().precision));
+  const std::string precision = scales_precision(network->manifest.name, *context);
   fs::path file = out;
   if (file.empty()) {
     if (paths.model_dir.empty()) {
