@@ -15,9 +15,6 @@
 
 namespace sparing::bench {
 
-// Objects of less confidence are not followed, as in StreamOptions::follow_score.
-inline constexpr float kFollowScore = 0.25f;
-
 class RegionFeed {
  public:
   static Result<RegionFeed> create(const RoiOptions& options = {});

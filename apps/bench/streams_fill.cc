@@ -22,10 +22,16 @@ Result<std::vector<std::vector<Detection>>> fill_stream(const Clip& clip, const 
     record.time = stream.frames[f].frame.view().timestamp;
     record.inspected = looks[f].has_value();
     if (!record.inspected) continue;
+    std::vector<Detection> sure;
+    for (const Detection& detection : *looks[f]) {
+      if (detection.score >= kFollowScore) sure.push_back(detection);
+    }
     SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
-                             tracker.update(record.time, *looks[f]));
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      record.detections.push_back({(*looks[f])[i], ids[i]});
+                             tracker.update(record.time, sure));
+    std::size_t next = 0;
+    for (const Detection& detection : *looks[f]) {
+      const bool follows = detection.score >= kFollowScore;
+      record.detections.push_back({detection, follows ? ids[next++] : -1});
     }
   }
   SPARING_ASSIGN_OR_RETURN(const auto filled, filler.fill(records));

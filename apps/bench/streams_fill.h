@@ -11,6 +11,10 @@
 
 namespace sparing::bench {
 
+// Objects of less confidence are not followed, as in StreamOptions::follow_score: boxes in between
+// them would be mostly false.
+inline constexpr float kFollowScore = 0.25f;
+
 // What was found in each frame of a stream; nullopt: not looked at.
 using StreamLooks = std::vector<std::optional<std::vector<Detection>>>;
 
