@@ -92,6 +92,19 @@ TEST(Filling, PutsSkippedFramesBetweenTheLooks) {
   EXPECT_THAT((*bare)[2], IsEmpty());
 }
 
+TEST(Filling, IsOfSureObjectsAlone) {
+  const Clip clip = tiny_clip(1, 3);
+  const Box box{10, 10, 30, 50};
+  StreamLooks looks(3);
+  looks[0] = {{box, kFollowScore - 0.05f, 0}};
+  looks[2] = looks[0];
+  const auto filled = fill_stream(clip, clip.streams[0], looks);
+  ASSERT_TRUE(filled.ok());
+  EXPECT_THAT((*filled)[0], SizeIs(1));
+  EXPECT_THAT((*filled)[1], IsEmpty());
+  EXPECT_THAT((*filled)[2], SizeIs(1));
+}
+
 TEST(MemorySource, PlaysFramesAgainWithTimesThatGoOn) {
   const Clip clip = tiny_clip(1, 3);
   const auto source = memory_source(clip.streams[0], {10, 1}, 2);
