@@ -1,5 +1,5 @@
-// A processor: a device, a precision and its cores, with the network loaded on it and the profile of
-// its times. Packed detection gives each canvas to one.
+// A processor: a device, a precision and its cores, with the network loaded on it and the profile
+// of its times. Packed detection gives each canvas to one.
 #pragma once
 
 #include <string>
@@ -20,9 +20,10 @@ struct Processor {
   ScaleModel scales;  // of this network and precision
 };
 
-// A profile for runs in which no measured time may enter: time is proportional to the area, 100 ns a
-// pixel, up to `largest`.
-LatencyProfile nominal_profile(const std::string& model, const std::string& processor, Size largest);
+// A profile for runs in which no measured time may enter: time is proportional to the area, 100 ns
+// a pixel, up to `largest`.
+LatencyProfile nominal_profile(const std::string& model, const std::string& processor,
+                               Size largest);
 
 // Measures a few sizes of canvas, each `runs` times on all the context's streams at once: under a
 // second for small networks. For a machine that has no stored profile of the processor.

@@ -1,5 +1,5 @@
-// Packed detection on many streams (Mondrian, DESIGN.md section 4): regions of all streams are found,
-// scaled, packed on shared canvases, inferred together and mapped back, window by window.
+// Packed detection on many streams (Mondrian, DESIGN.md section 4): regions of all streams are
+// found, scaled, packed on shared canvases, inferred together and mapped back, window by window.
 //
 //   add_frame() ... add_frame()   regions of each frame, as it comes (section 4.1)
 //   finish_window()               merge and scale (4.1, 4.2), plan and pack (4.3), draw, infer and
@@ -58,7 +58,7 @@ struct CanvasReport {
   // Seconds since the detector was created.
   double draw_start = 0;
   double draw_seconds = 0;
-  double read_start = 0;   // after the inference
+  double read_start = 0;  // after the inference
   double read_seconds = 0;
   double inference_seconds = 0;  // on its processor
   double planned_seconds = 0;    // by the profile
@@ -85,10 +85,10 @@ struct WindowReport {
   double start = 0;  // seconds since the detector was created
   double seconds = 0;
   double plan_seconds = 0;
-  double budget_seconds = 0;  // infinite: none
-  double spent_seconds = 0;   // detector time, measured
-  double planned_seconds = 0; // detector time, by the profiles
-  double fill = 0;            // of the packed canvases; 0: none
+  double budget_seconds = 0;   // infinite: none
+  double spent_seconds = 0;    // detector time, measured
+  double planned_seconds = 0;  // detector time, by the profiles
+  double fill = 0;             // of the packed canvases; 0: none
   std::vector<FrameReport> frames;
   DropTally drops;
 };
@@ -140,9 +140,9 @@ struct StreamStatistics {
   RoiStatistics rois;
   ScaleCounters scales;
   DropTally dropped_regions;
-  std::int64_t regions = 0;           // drawn, to detect
-  std::int64_t drawn_pixels = 0;      // to detect
-  std::int64_t windows_packed = 0;    // by the way they were looked at
+  std::int64_t regions = 0;         // drawn, to detect
+  std::int64_t drawn_pixels = 0;    // to detect
+  std::int64_t windows_packed = 0;  // by the way they were looked at
   std::int64_t windows_whole = 0;
   std::int64_t windows_tiles = 0;
   std::int64_t refreshes = 0;
@@ -164,12 +164,12 @@ struct DetectorTotals {
   double extract_seconds = 0;
   double plan_seconds = 0;
   double draw_seconds = 0;
-  double read_seconds = 0;   // post-processing and reconstruction
-  double fill_seconds = 0;   // tracking and filling
-  double packed_area = 0;    // placed regions / canvases: the fill is the quotient
+  double read_seconds = 0;  // post-processing and reconstruction
+  double fill_seconds = 0;  // tracking and filling
+  double packed_area = 0;   // placed regions / canvases: the fill is the quotient
   double packed_canvas_area = 0;
-  std::int64_t windows_over_budget = 0;  // measured spending above 1.1 times the budget
-  std::vector<std::int64_t> canvases_of; // of each processor
+  std::int64_t windows_over_budget = 0;   // measured spending above 1.1 times the budget
+  std::vector<std::int64_t> canvases_of;  // of each processor
 };
 
 class StreamDetector {
@@ -187,17 +187,18 @@ class StreamDetector {
   const StreamOptions& options() const;
   int processors() const;
 
-  // A stream joins; its number. Numbers are not used again. Not while add_frame() or finish_window()
-  // runs.
+  // A stream joins; its number. Numbers are not used again. Not while add_frame() or
+  // finish_window() runs.
   Result<int> add_stream(const StreamInfo& info);
   // A stream has ended: after the next finish_window(), which gives what is left of it, it is gone.
   // May be called where add_frame() may.
   Status end_stream(int stream);
 
-  // Takes the next frame of a stream and finds its regions. True: the stream's part of the window is
-  // whole, and add_frame() is next allowed after finish_window(). Different streams may be served by
-  // different threads at the same time, but not during finish_window(), add_stream() or another call
-  // for the same stream. kInvalidArgument: as validate(frame), a timestamp not after the last one's.
+  // Takes the next frame of a stream and finds its regions. True: the stream's part of the window
+  // is whole, and add_frame() is next allowed after finish_window(). Different streams may be
+  // served by different threads at the same time, but not during finish_window(), add_stream() or
+  // another call for the same stream. kInvalidArgument: as validate(frame), a timestamp not after
+  // the last one's.
   Result<bool> add_frame(int stream, SourceFrame frame);
 
   // Detects in what was added. The last frame of each stream is looked at, so that all its frames
@@ -206,7 +207,8 @@ class StreamDetector {
 
   // From the next frame on, results keep their pictures. For sinks that render.
   void keep_pictures(bool keep);
-  // Seconds of detector time for the next window, in place of StreamOptions::budget; infinite: none.
+  // Seconds of detector time for the next window, in place of StreamOptions::budget; infinite:
+  // none.
   void set_window_budget(double seconds);
   void set_observer(StreamObserver* observer);
 

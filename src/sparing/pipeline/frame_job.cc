@@ -118,23 +118,24 @@ Result<Completion> Detector::Impl::dispatch(const FrameSlot& slot) {
 }
 
 // Best first, without the lesser of overlapping boxes where the model wants that.
-void Detector::Impl::keep_best(std::vector<Detection>& detections, DetectionCounts& counts) const {
-  const auto most = static_cast<std::size_t>(nms.max_detections);
+void Detector::Impl::keep_best(std::vector<Detection>& detections, int most,
+                               DetectionCounts& counts) const {
   if (manifest.nms == NmsMode::kNone) {
     std::stable_sort(detections.begin(), detections.end(),
                      [](const Detection& a, const Detection& b) { return a.score > b.score; });
   } else {
     NmsOptions one_more = nms;  // shows whether the limit cuts anything
-    ++one_more.max_detections;
+    one_more.max_detections = most + 1;
     non_maximum_suppression(detections, one_more);
   }
-  if (detections.size() <= most) return;
+  if (detections.size() <= static_cast<std::size_t>(most)) return;
   ++counts.full_frames;
-  detections.resize(most);
+  detections.resize(static_cast<std::size_t>(most));
 }
 
 Result<std::vector<Detection>> Detector::Impl::read(const FrameSlot& slot, const Affine& to_display,
-                                                    Size display, DetectionCounts& counts) {
+                                                    Size display, DetectionCounts& counts,
+                                                    int pictures) {
   DecodeOptions decode_options;
   decode_options.input_size = slot.input_size;
   decode_options.score_threshold = score_threshold;
@@ -156,7 +157,7 @@ Result<std::vector<Detection>> Detector::Impl::read(const FrameSlot& slot, const
       return id >= class_wanted.size() || !class_wanted[id];
     });
   }
-  keep_best(detections, counts);
+  keep_best(detections, nms.max_detections * std::max(pictures, 1), counts);
   std::erase_if(detections, [&](Detection& d) {
     d.box = clip(map_box(to_display, d.box), display.width, display.height);
     const bool gone = d.box.area() <= 0;

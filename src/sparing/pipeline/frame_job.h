@@ -51,12 +51,13 @@ struct Detector::Impl {
   Result<Affine> import(const VideoFrame& frame, FrameSlot& slot);
   // Step 2.
   Result<Completion> dispatch(const FrameSlot& slot);
-  // Step 3: waits for the outputs; detections in display coordinates.
+  // Step 3: waits for the outputs; detections in display coordinates. `pictures`: how many the
+  // input holds, each of which may have nms.max_detections.
   Result<std::vector<Detection>> read(const FrameSlot& slot, const Affine& to_display, Size display,
-                                      DetectionCounts& counts);
+                                      DetectionCounts& counts, int pictures = 1);
 
  private:
-  void keep_best(std::vector<Detection>& detections, DetectionCounts& counts) const;
+  void keep_best(std::vector<Detection>& detections, int most, DetectionCounts& counts) const;
 };
 
 }  // namespace sparing

@@ -9,7 +9,8 @@
 namespace sparing {
 namespace {
 
-// Input tensors are kept beyond those in flight, as canvases come in a few sizes, up to this memory.
+// Input tensors are kept beyond those in flight, as canvases come in a few sizes, up to this
+// memory.
 constexpr std::size_t kSpareBytes = std::size_t{96} << 20;
 
 // A frame of one pixel in the model's border colour, which is in its tensor's channel order.
@@ -133,7 +134,8 @@ Status CanvasRunner::read_oldest(Lane& lane, const ReconstructOptions& options,
     const Clock::time_point begin = Clock::now();
     report.read_start = std::chrono::duration<double>(begin - epoch_).count();
     SPARING_ASSIGN_OR_RETURN(const std::vector<Detection> detections,
-                             detector.read(*item.slot, Affine{}, report.size, counts_));
+                             detector.read(*item.slot, Affine{}, report.size, counts_,
+                                           static_cast<int>(report.regions.size())));
     std::vector<DrawnRoi> drawn(report.regions.size());
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       const CanvasRegion& region = report.regions[i];

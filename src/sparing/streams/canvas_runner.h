@@ -16,7 +16,7 @@ namespace sparing {
 
 // A canvas to be run. The frames are borrowed until run() returns.
 struct CanvasJob {
-  CanvasReport report;  // size, processor, regions without maps and detections
+  CanvasReport report;                    // size, processor, regions without maps and detections
   std::vector<const VideoFrame*> frames;  // of each region
   // Of each region, what was found in it; filled by run().
   std::vector<std::vector<RoiDetection>> found;
@@ -28,8 +28,8 @@ class CanvasRunner {
   // `processors` is borrowed for the runner's life.
   CanvasRunner(std::span<Processor> processors, Clock::time_point epoch);
 
-  // Runs all jobs, in their order on each processor; `observe` (may be empty) sees each after it was
-  // read. An error ends the run after what is in flight has ended.
+  // Runs all jobs, in their order on each processor; `observe` (may be empty) sees each after it
+  // was read. An error ends the run after what is in flight has ended.
   Status run(std::span<CanvasJob> jobs, const ReconstructOptions& options,
              const std::function<Status(const CanvasReport&)>& observe);
 

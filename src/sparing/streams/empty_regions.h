@@ -14,8 +14,8 @@ namespace sparing {
 // Of one stream. Not thread-safe. Memory is bounded: at most 256 places.
 class EmptyRegions {
  public:
-  // Whether a region was found empty so lately that it is left out now. Regions of known objects and
-  // whole frames never are. Counts as seen: see skipped().
+  // Whether a region was found empty so lately that it is left out now. Regions of known objects
+  // and whole frames never are. Counts as seen: see skipped().
   bool skips(const Roi& roi, const Timestamp& time);
   // What came of a region that was looked at.
   void looked_at(const Roi& roi, bool empty, const Timestamp& time);

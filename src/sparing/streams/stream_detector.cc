@@ -51,6 +51,8 @@ struct StreamDetector::Impl {
   Result<WindowResult> finish_window();
   Status finish_stream(StreamState& stream, WindowJob& job, bool refreshed, double trial_scale,
                        WindowResult& result);
+  Result<std::vector<std::int64_t>> sure_ids(Tracker& tracker, const Timestamp& time,
+                                             std::span<const Detection> detections) const;
   Status fill(StreamState& stream, std::vector<FrameRecord> records, WindowResult& result);
   Status follow(StreamState& stream, const Timestamp& time,
                 std::span<const TrackedDetection> found);
@@ -167,7 +169,7 @@ Status StreamDetector::Impl::follow(StreamState& stream, const Timestamp& time,
   for (TrackedDetection t : stream.tracker.predict(time)) {
     if (std::find(ids.begin(), ids.end(), t.id) != ids.end()) continue;
     const bool there = std::any_of(found.begin(), found.end(), [&](const TrackedDetection& f) {
-      return iou(f.detection.box, t.detection.box) > 0.5f;
+      return f.id >= 0 && iou(f.detection.box, t.detection.box) > 0.5f;
     });
     t.detection.box = clip(t.detection.box, size.width, size.height);
     if (!there && t.detection.box.area() > 0) add(t);
@@ -207,6 +209,23 @@ Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> 
   return {};
 }
 
+// The ids of detections, -1 for those that are not sure enough to be followed: to carry those from
+// frame to frame makes many wrong boxes of one.
+Result<std::vector<std::int64_t>> StreamDetector::Impl::sure_ids(
+    Tracker& tracker, const Timestamp& time, std::span<const Detection> detections) const {
+  std::vector<Detection> sure;
+  for (const Detection& d : detections) {
+    if (d.score >= options.follow_score) sure.push_back(d);
+  }
+  SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> sure_ids, tracker.update(time, sure));
+  std::vector<std::int64_t> ids;
+  std::size_t next = 0;
+  for (const Detection& d : detections) {
+    ids.push_back(d.score >= options.follow_score ? sure_ids[next++] : -1);
+  }
+  return ids;
+}
+
 Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, bool refreshed,
                                            double trial_scale, WindowResult& result) {
   SPARING_ASSIGN_OR_RETURN(const std::vector<KeyFrameResult> keys, job.results(stream));
@@ -225,7 +244,7 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
     if (!key.looked_at) continue;
     ++stream.statistics.key_frames;
     SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
-                             stream.tracker.update(record.time, key.detections));
+                             sure_ids(stream.tracker, record.time, key.detections));
     std::vector<SeenObject> objects;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       record.detections.push_back({key.detections[i], ids[i]});

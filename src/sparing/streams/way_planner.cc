@@ -21,6 +21,7 @@ constexpr double kSizeSpread = 3;
 // Assumed before it is measured: so many objects are lost between key frames of such a distance.
 constexpr double kPriorGapMiss = 0.05;
 constexpr double kPriorGap = 3;
+constexpr double kEnoughEvidence = 4;  // objects, by their scores
 // What regions of motion add to those of known objects, where packing was not tried yet.
 constexpr double kMotionShare = 1.4;
 // Objects of at least this confidence tell of sizes.
@@ -87,16 +88,22 @@ double WayPlanner::Measured::recall(double prior) const {
   return std::min(1.0, measured / kAgreement);
 }
 
-// The size that a tenth of the objects is below; 0: none is known.
+// The size that a tenth of the objects is below, sure ones counting more; 0: none is known.
 double WayPlanner::low_size() const {
-  std::vector<double> sizes;
+  std::vector<std::pair<double, double>> sizes;  // with their weights
+  double all = 0;
   for (const SeenObject& o : objects_) {
-    sizes.push_back(size_of(o.detection));
+    const double weight = o.detection.score * o.detection.score;
+    sizes.emplace_back(size_of(o.detection), weight);
+    all += weight;
   }
-  if (sizes.empty()) return 0;
-  const auto low = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 10);
-  std::nth_element(sizes.begin(), low, sizes.end());
-  return *low;
+  std::sort(sizes.begin(), sizes.end());
+  double below = 0;
+  for (const auto& [size, weight] : sizes) {
+    below += weight;
+    if (below >= 0.1 * all) return size;
+  }
+  return 0;
 }
 
 double WayPlanner::region_scale_limit(bool explore) const {
@@ -122,6 +129,7 @@ double WayPlanner::reference_scale() const {
 double WayPlanner::whole_scale() const {
   if (options_.scale > 0 && options_.mode == "frame") return options_.scale;
   const double reference = reference_scale();
+  if (objects_.empty()) return reference;
   for (std::size_t i = kFrameScales.size(); i-- > 0 && kFrameScales[i] < reference;) {
     if (recall_of(DetectWay::kWholeFrame, i) >= options_.target_recall) return kFrameScales[i];
   }
@@ -244,10 +252,13 @@ StreamChoices WayPlanner::choices(double seconds_per_pixel, int frames) const {
   StreamChoices result;
   result.weight = std::max(1.0, static_cast<double>(objects_.size()) / object_frames_);
   const double whole = static_cast<double>(frame_.width) * frame_.height;
+  // Farther apart only step by step, when enough objects have shown that it can be.
+  const double evidence = gap_squares_ / (4.0 * every_ * every_);
+  const int farthest = every_ + (evidence >= kEnoughEvidence ? 1 : 0);
   const auto add = [&](DetectWay way, double scale, double pixels, double recall) {
     for (const int every : kKeyDistances) {
       if (options_.every > 0 ? every != options_.every
-                             : every > options_.max_every || every > every_ + 1)
+                             : every > options_.max_every || every > farthest)
         continue;
       const double looks = std::max(1.0, static_cast<double>(frames) / every);
       result.choices.push_back({way, scale, every, pixels * seconds_per_pixel * looks,

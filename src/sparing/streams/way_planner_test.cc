@@ -35,7 +35,9 @@ StreamChoice choose(WayPlanner& planner, int windows = 1) {
   return chosen;
 }
 
-WayPlanner make(StreamOptions options = {}) { return {options, MergeOptions{}, HeightParameters{}}; }
+WayPlanner make(StreamOptions options = {}) {
+  return {options, MergeOptions{}, HeightParameters{}};
+}
 
 TEST(WayPlanner, PacksFewSmallObjectsAndLooksAtTheWholeOfMany) {
   WayPlanner sparse = make();

@@ -160,10 +160,13 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   PackedPixels& sum = packed_pixels_[stream.number];
   sum.pixels += pixels;
   ++sum.key_frames;
-  const double whole_scale = stream.planner.whole_scale();
-  if (pixels > kWholeInstead * area_of(scaled(held.size, whole_scale))) {
+  // The whole frame at the scale that the regions have on average, by their area.
+  double area = 0;
+  for (std::size_t i = first; i < packed_.size(); ++i) area += packed_[i].request.roi.rect.area();
+  const double scale = area > 0 ? std::sqrt(pixels / area) : 1;
+  if (pixels > kWholeInstead * area_of(scaled(held.size, scale))) {
     packed_.resize(first);
-    add_whole(stream, frame, whole_scale, DrawPurpose::kDetect);
+    add_whole(stream, frame, scale, DrawPurpose::kDetect);
   }
   return {};
 }

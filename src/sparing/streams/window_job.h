@@ -61,8 +61,8 @@ class WindowJob {
   double planned_seconds() const;
   double fill_area() const { return placed_area_; }
   double canvas_area() const { return packed_canvas_area_; }
-  // Pixels that the stream's regions take, and the key frames they are of; also where the whole frame
-  // was looked at instead.
+  // Pixels that the stream's regions take, and the key frames they are of; also where the whole
+  // frame was looked at instead.
   struct PackedPixels {
     double pixels = 0;
     int key_frames = 0;
@@ -79,7 +79,7 @@ class WindowJob {
     RoiRequest request;
     DrawPurpose purpose = DrawPurpose::kDetect;
     std::vector<std::int64_t> objects;
-    std::vector<Roi> members;  // that were merged
+    std::vector<Roi> members;    // that were merged
     std::size_t probe_plan = 0;  // of a probe: which, and which of its scales
     std::size_t probe = 0;
   };
