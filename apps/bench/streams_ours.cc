@@ -40,8 +40,8 @@ class Ours : public Approach {
   std::string method() const override { return "Sparing, " + settings_.options.mode; }
   std::string settings() const override { return settings_.name; }
   Result<Outcome> run(const Clip& clip, Network& network) override {
-    SPARING_ASSIGN_OR_RETURN(OurRun run,
-                             run_ours(feed_of(clip), network, settings_.options, settings_.tuning));
+    SPARING_ASSIGN_OR_RETURN(OurRun run, run_ours(feed_of(clip), network, settings_.options,
+                                                  settings_.tuning, settings_.heights));
     return std::move(run.outcome);
   }
 
@@ -60,9 +60,11 @@ std::vector<FedStream> feed_of(const Clip& clip, int repeats) {
 }
 
 Result<OurRun> run_ours(const std::vector<FedStream>& streams, Network& network,
-                        const StreamOptions& options, const StreamTuning& tuning) {
+                        const StreamOptions& options, const StreamTuning& tuning,
+                        const HeightParameters& heights) {
   std::vector<Processor> processors;
   SPARING_ASSIGN_OR_RETURN(Processor processor, network.processor());
+  processor.scales.height = heights;
   processors.push_back(std::move(processor));
   SPARING_ASSIGN_OR_RETURN(StreamDetector detector,
                            StreamDetector::create(std::move(processors), options, tuning));
@@ -115,6 +117,15 @@ OurSettings our_settings(const std::string& mode, int every, double scale) {
   char text[64] = "";
   if (scale > 0) std::snprintf(text, sizeof text, "x%g, ", scale);
   settings.name = std::string(text) + (every > 0 ? every_text(every) : "as the motion allows");
+  return settings;
+}
+
+OurSettings doubled_settings(int every) {
+  OurSettings settings = our_settings("packed", every);
+  // No region is so high that the limit of enlarging, twice its size, is not reached.
+  settings.heights.sure_height = settings.heights.unsure_height = settings.heights.new_height =
+      1000;
+  settings.name = "at twice the size, " + every_text(every);
   return settings;
 }
 
