@@ -26,7 +26,7 @@ struct ScaleTrainingOptions {
     return std::tuple{
         option("levels", &ScaleTrainingOptions::levels)
             .help("levels of area that the decision tree chooses from")
-            .range(1, 100),
+            .range(2, 100),
         option("safe-share", &ScaleTrainingOptions::quantile)
             .help("share of the training objects that each leaf of the tree, and the rule by "
                   "height, must not draw too small")

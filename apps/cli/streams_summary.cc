@@ -142,6 +142,11 @@ void append_drops(std::string& text, const StreamsSummary& summary) {
       append(text, "stream %zu: dropped %lld regions: %s\n", i, static_cast<long long>(count),
              std::string(reason.text).c_str());
     }
+    if (stream.detector.rested_regions > 0) {
+      append(text,
+             "stream %zu: left out %lld regions: empty when they were looked at a moment ago\n", i,
+             static_cast<long long>(stream.detector.rested_regions));
+    }
   }
   if (text.size() > before) text += "\n";
 }
@@ -196,6 +201,7 @@ Json stream_json(const StreamRunStatistics& stream, bool paced) {
   json["drawn_pixels"] = detector.drawn_pixels;
   json["detector_seconds"] = detector.detector_seconds;
   json["dropped_regions"] = regions_json(detector.dropped_regions);
+  json["rested_regions"] = detector.rested_regions;
   json["dropped_frames"] = drops_json(stream.dropped_frames);
   json["damaged_frames"] = stream.damaged_frames;
   json["hdr_frames"] = stream.hdr_frames;

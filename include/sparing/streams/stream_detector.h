@@ -140,6 +140,7 @@ struct StreamStatistics {
   RoiStatistics rois;
   ScaleCounters scales;
   DropTally dropped_regions;
+  std::int64_t rested_regions = 0;  // left out: nothing was found there a moment ago
   std::int64_t regions = 0;         // drawn, to detect
   std::int64_t drawn_pixels = 0;    // to detect
   std::int64_t windows_packed = 0;  // by the way they were looked at

@@ -26,7 +26,7 @@ struct StreamOptions {
   double budget = -1;
   double window = 1.0;
   int every = 0;
-  int max_every = 6;
+  int max_every = 4;
   double scale = 0;
   std::string tile = "640x640";
   double tile_overlap = 0.2;

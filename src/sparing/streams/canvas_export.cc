@@ -194,6 +194,12 @@ Result<std::unique_ptr<CanvasExport>> open_canvas_export(const fs::path& dir,
                                                          ObserverContext context,
                                                          const CanvasExportOptions& options) {
   SPARING_RETURN_IF_ERROR(validate_options(options));
+  std::error_code failed;
+  // Pictures and labels of an earlier run would count among this one's.
+  if (fs::exists(dir, failed) && !fs::is_empty(dir, failed) && !failed) {
+    return Error{ErrorCode::kOutput, "folder '" + dir.string() + "'", "it is not empty",
+                 "name a new folder, or empty this one"};
+  }
   auto made = std::make_unique<Export>(dir, std::move(context), options);
   SPARING_RETURN_IF_ERROR(made->start());
   return std::unique_ptr<CanvasExport>(std::move(made));

@@ -89,6 +89,7 @@ TEST_F(CanvasExportTest, CenterKeepsTheObjectThatTheRegionIsFor) {
   CanvasRegion moving = test_region();
   moving.roi.object = {};
   moving.detections[1].box = {135, 60, 155, 80};
+  fs::remove_all(folder_.path());
   run({test_canvas(0, {moving})}, options);
   ASSERT_EQ(coco().images[0].objects.size(), 1U);
   EXPECT_EQ(coco().images[0].objects[0].box, (Box{25.5f, 9, 35.5f, 19}));
@@ -160,6 +161,14 @@ TEST_F(CanvasExportTest, ClosesTheFileOfARunThatWasLeft) {
     ASSERT_TRUE(exporter->on_window({}, {}).ok());
   }
   EXPECT_EQ(coco().images.size(), 1U);
+}
+
+TEST_F(CanvasExportTest, AFolderInUseIsRefused) {
+  run({test_canvas(0, {test_region()})});
+  const auto again = open_canvas_export(folder_.path(), test_context());
+  ASSERT_FALSE(again.ok()) << "labels of other pictures would stay";
+  EXPECT_EQ(again.error().code, ErrorCode::kOutput);
+  EXPECT_EQ(coco().images.size(), 1U) << "what was there is still there";
 }
 
 TEST_F(CanvasExportTest, SaysWhatCannotBeWritten) {

@@ -33,11 +33,15 @@ struct StreamDetector::Impl {
   Clock::time_point epoch = Clock::now();
   CanvasRunner runner;
   std::vector<CanvasShape> shapes;
+  std::vector<ScaleModel>
+      scale_models;  // of each processor: a region must be safe wherever it goes
   std::map<int, std::unique_ptr<StreamState>> streams;
   std::map<int, StreamStatistics> finished;
   int next_stream = 0;
   DropHistory drop_history;
   std::optional<double> next_budget;
+  // Seconds of windows in which nothing at all could be run: saved up until something can.
+  double saved = 0;
   bool keep_pictures = false;
   StreamObserver* observer = nullptr;
   DetectorTotals totals;
@@ -89,6 +93,7 @@ Status StreamDetector::Impl::prepare() {
                  "give smaller ones, e.g. 640x640"};
   }
   if (auto tile = parse_size(options.tile); !tile.ok()) return tile.error();
+  for (const Processor& p : processors) scale_models.push_back(p.scales);
   totals.canvases_of.assign(processors.size(), 0);
   return {};
 }
@@ -179,6 +184,7 @@ Status StreamDetector::Impl::follow(StreamState& stream, const Timestamp& time,
 
 Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> records,
                                   WindowResult& result) {
+  const auto most = static_cast<std::size_t>(processors.front().detector.impl().nms.max_detections);
   // A stream may change its size; boxes of one size are not carried to another.
   for (std::size_t first = 0; first < records.size();) {
     const Size size = stream.frames[first].size;
@@ -200,6 +206,8 @@ Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> 
         frame.source.frame = SharedFrame(view, nullptr);
       }
       frame.boxes = std::move(boxes[i - first]);
+      // Detected ones come first, the best of them before the others.
+      if (frame.boxes.size() > most) frame.boxes.resize(most);
       frame.inspected = records[i].inspected;
       stream.statistics.detections += static_cast<std::int64_t>(frame.boxes.size());
       result.frames.push_back(std::move(frame));
@@ -363,7 +371,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     SPARING_RETURN_IF_ERROR(stream->cut());
     totals.extract_seconds += std::exchange(stream->extract_seconds, 0);
   }
-  report.budget_seconds = window_budget();
+  report.budget_seconds = window_budget() + saved;
   next_budget.reset();
 
   const Clock::time_point plan_begin = Clock::now();
@@ -378,6 +386,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     SPARING_RETURN_IF_ERROR(job.add_probes(*refreshed));
   }
   SPARING_RETURN_IF_ERROR(job.plan());
+  saved = job.jobs().empty() && job.wanted() > 0 ? report.budget_seconds : 0;
   report.plan_seconds = seconds_since(plan_begin);
   totals.plan_seconds += report.plan_seconds;
 
@@ -430,8 +439,7 @@ Result<StreamDetector> StreamDetector::create(std::vector<Processor> processors,
   auto impl = std::make_unique<Impl>(std::move(processors), options, tuning);
   SPARING_RETURN_IF_ERROR(impl->prepare());
   // Options of the parts are checked before the first stream comes.
-  auto trial =
-      StreamState::create(0, {}, impl->options, impl->tuning, impl->processors.front().scales);
+  auto trial = StreamState::create(0, {}, impl->options, impl->tuning, impl->scale_models);
   if (!trial.ok()) return trial.error();
   return StreamDetector(std::move(impl));
 }
@@ -447,7 +455,7 @@ int StreamDetector::processors() const { return static_cast<int>(impl_->processo
 Result<int> StreamDetector::add_stream(const StreamInfo& info) {
   SPARING_ASSIGN_OR_RETURN(StreamState state,
                            StreamState::create(impl_->next_stream, info, impl_->options,
-                                               impl_->tuning, impl_->processors.front().scales));
+                                               impl_->tuning, impl_->scale_models));
   auto stream = std::make_unique<StreamState>(std::move(state));
   stream->keep_pictures = impl_->keep_pictures;
   impl_->streams[impl_->next_stream] = std::move(stream);
@@ -511,6 +519,7 @@ StreamStatistics StreamDetector::statistics(int number) const {
   StreamStatistics statistics = stream.statistics;
   if (stream.filler) statistics.fill = stream.filler->counters();
   statistics.rois = stream.extractor.statistics();
+  statistics.rested_regions = stream.empty.skipped();
   statistics.scales = stream.scales.counters();
   statistics.way = stream.planner.way();
   statistics.scale = stream.planner.scale();

@@ -96,7 +96,8 @@ std::vector<Box> bright_boxes(const float* pixels, int width, int height) {
   return boxes;
 }
 
-Processor make_processor(const std::string& name, int streams = 1, double ns_per_pixel = 100) {
+Processor make_processor(const std::string& name, int streams = 1, double ns_per_pixel = 100,
+                         const DetectOptions& detect = {}) {
   FakeGraph graph;
   graph.inputs = {{"input", {DataType::kFloat32, {1, 3, -1, -1}}}};
   graph.outputs = {{"boxes", {DataType::kFloat32, {1, kMostBoxes, 6}}}};
@@ -130,7 +131,7 @@ Processor make_processor(const std::string& name, int streams = 1, double ns_per
   }
   ScaleModel scales;
   scales.model = "net";
-  return {name, Detector::create(context, model).value(),
+  return {name, Detector::create(context, model, detect).value(),
           LatencyProfile::create({"net", name, 4096, 4096}, points).value(), scales};
 }
 
@@ -331,6 +332,34 @@ TEST(StreamDetector, KeepsTheBudgetAndCountsWhatItDrops) {
       EXPECT_LE(w.planned_seconds, w.budget_seconds * 1.0001);
     }
   }
+}
+
+TEST(StreamDetector, SavesUpWhereAWindowsBudgetBuysNothing) {
+  for (const char* mode : {"packed", "frame", "auto"}) {
+    SCOPED_TRACE(mode);
+    StreamOptions options = deterministic(mode, 1);
+    options.scale = std::string(mode) == "frame" ? 1 : 0;
+    options.budget = 0.9;  // 9 ms a window, where the smallest canvas takes 10
+    StreamDetector detector = make_detector(options);
+    const Played run = play(detector, {two_people()}, {120});
+    EXPECT_GE(run.totals.canvases, 3);
+    EXPECT_LE(run.totals.planned_detector_seconds, 120 * 0.9e-3 * 1.0001);
+    EXPECT_GT(run.streams[0].dropped_regions.count(DropReason::kNoTime), 0);
+  }
+}
+
+TEST(StreamDetector, KeepsTheLimitOfDetectionsAFrame) {
+  Scene scene{{640, 480}, {}};
+  for (int i = 0; i < 6; ++i) scene.people.push_back({20.0 + 90 * i, 60.0 + 50 * (i % 3), 1});
+  std::vector<Processor> one;
+  DetectOptions detect;
+  detect.max_detections = 4;
+  one.push_back(make_processor("fake", 1, 100, detect));
+  StreamDetector detector =
+      StreamDetector::create(std::move(one), deterministic("packed", 2)).value();
+  const Played run = play(detector, {scene}, {20});
+  for (const StreamFrameResult& f : run.frames.at(0)) EXPECT_LE(f.boxes.size(), 4u);
+  EXPECT_EQ(run.frames.at(0)[0].boxes.size(), 4u);
 }
 
 TEST(StreamDetector, ANewPersonIsFound) {

@@ -22,13 +22,13 @@ void drop_pixels(HeldFrame& frame) {
 
 Result<StreamState> StreamState::create(int number, const StreamInfo& info,
                                         const StreamOptions& options, const StreamTuning& tuning,
-                                        const ScaleModel& scale_model) {
+                                        std::span<const ScaleModel> scale_models) {
   SPARING_ASSIGN_OR_RETURN(auto extractor, RoiExtractor::create(tuning.roi));
-  SPARING_ASSIGN_OR_RETURN(auto scales, ScaleEstimator::create({&scale_model, 1}, tuning.probes));
+  SPARING_ASSIGN_OR_RETURN(auto scales, ScaleEstimator::create(scale_models, tuning.probes));
   SPARING_ASSIGN_OR_RETURN(auto tracker, Tracker::create(tuning.track));
   if (auto filler = BoxFiller::create({1, 1}, tuning.fill); !filler.ok()) return filler.error();
   StreamState state(std::move(extractor), std::move(scales), std::move(tracker),
-                    WayPlanner(options, tuning.merge, scale_model.height));
+                    WayPlanner(options, tuning.merge, scale_models.front().height));
   state.number = number;
   state.info = info;
   state.statistics.name = info.name;

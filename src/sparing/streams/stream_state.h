@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class StreamState {
  public:
   static Result<StreamState> create(int number, const StreamInfo& info,
                                     const StreamOptions& options, const StreamTuning& tuning,
-                                    const ScaleModel& scales);
+                                    std::span<const ScaleModel> scales);
 
   int number = 0;
   StreamInfo info;

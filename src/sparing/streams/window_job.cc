@@ -17,6 +17,10 @@ constexpr double kBudgetMargin = 0.95;
 // Regions that would take this share of the whole frame's pixels are replaced by it: it sees more.
 constexpr double kWholeInstead = 0.9;
 constexpr int kExploreWindows = 8;
+// A whole frame in place of regions takes at most this share of the window's budget, but is not
+// drawn smaller than this part of its scale.
+constexpr double kWholeShare = 0.5;
+constexpr double kLeastShrink = 0.4;
 
 double area_of(Size size) { return static_cast<double>(size.width) * size.height; }
 
@@ -112,10 +116,14 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   }
   if (held.rois->change != GlobalChange::kNone) {
     const bool first = held.rois->change == GlobalChange::kNoReference;
-    add_whole(stream, frame,
-              first ? std::min(WayPlanner::start_scale(held.size), stream.planner.reference_scale())
-                    : stream.planner.whole_scale(),
-              DrawPurpose::kDetect);
+    double scale =
+        first ? std::min(WayPlanner::start_scale(held.size), stream.planner.reference_scale())
+              : stream.planner.whole_scale();
+    // A beginning in a smaller picture is better than none.
+    const double cost = context_.processors.front().profile.estimate(scaled(held.size, scale));
+    const double share = kWholeShare * context_.budget;
+    if (cost > share) scale *= std::max(kLeastShrink, std::sqrt(share / cost));
+    add_whole(stream, frame, scale, DrawPurpose::kDetect);
     return {};
   }
   const Timestamp& time = held.source.frame.view().timestamp;
@@ -290,16 +298,19 @@ void WindowJob::keep_within_budget() {
     if (total <= budget) break;
     gone[i] = 1;
     total -= direct_[i].cost;
-    drop(direct_[i].item, total <= 0 ? DropReason::kNoTime : DropReason::kBudget);
+    drop(direct_[i].item, DropReason::kBudget);
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < direct_.size(); ++i) {
     if (!gone[i]) std::swap(direct_[kept++], direct_[i]);
   }
   direct_.resize(kept);
+  if (kept > 0 || !packed_.empty()) return;
+  for (Dropped& d : dropped_) d.reason = DropReason::kNoTime;
 }
 
 Status WindowJob::plan() {
+  wanted_ = direct_.size() + packed_.size();
   keep_within_budget();
   double direct_cost = 0;
   for (const Direct& d : direct_) {
@@ -440,6 +451,10 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
                              fuse_detections(detections, context_.tuning.reconstruct));
     to.clear();
     for (const RoiDetection& b : boxes) to.push_back(b.detection);
+    // Best first. Each region had the model's limit to itself.
+    const auto most =
+        static_cast<std::size_t>(context_.processors.front().detector.impl().nms.max_detections);
+    if (to.size() > most) to.resize(most);
     return {};
   };
   std::vector<KeyFrameResult> results;

@@ -58,6 +58,8 @@ class WindowJob {
   Result<std::vector<KeyFrameResult>> results(StreamState& stream);
 
   const std::vector<CanvasJob>& jobs() const { return jobs_; }
+  // Regions, whole frames and tiles that were asked for.
+  std::size_t wanted() const { return wanted_; }
   double planned_seconds() const;
   double fill_area() const { return placed_area_; }
   double canvas_area() const { return packed_canvas_area_; }
@@ -122,6 +124,7 @@ class WindowJob {
   std::vector<CanvasJob> jobs_;
   std::vector<std::vector<Item>> job_items_;  // of each job's regions
   std::map<int, PackedPixels> packed_pixels_;
+  std::size_t wanted_ = 0;
   double placed_area_ = 0;
   double packed_canvas_area_ = 0;
 };
