@@ -382,7 +382,9 @@ TEST(StreamDetector, AStreamMayChangeItsSize) {
   for (std::int64_t i = 0; i < 30; ++i) {
     const auto whole = detector.add_frame(0, i < 14 ? large.draw(i) : small.draw(i));
     ASSERT_TRUE(whole.ok()) << whole.error().to_string();
-    if (i == 29) ASSERT_TRUE(detector.end_stream(0).ok());
+    if (i == 29) {
+      ASSERT_TRUE(detector.end_stream(0).ok());
+    }
     if (!*whole && i < 29) continue;
     auto window = detector.finish_window();
     ASSERT_TRUE(window.ok()) << window.error().to_string();
@@ -417,7 +419,9 @@ class Watcher : public StreamObserver {
     for (const FrameReport& f : window.frames) {
       const VideoFrame* view = picture(f.stream, f.frame);
       EXPECT_EQ(view != nullptr, f.key);
-      if (view != nullptr) EXPECT_NE(view->planes[0].data, nullptr);
+      if (view != nullptr) {
+        EXPECT_NE(view->planes[0].data, nullptr);
+      }
       ++frames;
     }
     return {};
