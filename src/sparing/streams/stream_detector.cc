@@ -200,11 +200,7 @@ Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> 
       StreamFrameResult frame;
       frame.stream = stream.number;
       frame.source = std::move(stream.frames[i].source);
-      if (!keep_pictures) {
-        VideoFrame view = frame.source.frame.view();
-        view.planes = {};
-        frame.source.frame = SharedFrame(view, nullptr);
-      }
+      if (!keep_pictures) drop_pixels(frame.source);
       frame.boxes = std::move(boxes[i - first]);
       // Detected ones come first, the best of them before the others.
       if (frame.boxes.size() > most) frame.boxes.resize(most);
@@ -400,7 +396,6 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
   account(job, report);
 
   const Clock::time_point fill_begin = Clock::now();
-  std::vector<std::vector<HeldFrame>> pictures;
   for (const auto& [number, stream] : streams) {
     if (stream->frames.empty()) continue;
     // The observer looks at the pictures after the results took the frames.

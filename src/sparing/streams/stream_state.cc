@@ -11,14 +11,13 @@ namespace {
 // move by little, and every look costs the same.
 constexpr double kExtractSeconds = 0.095;
 
-// The frame without its pixels: times and sizes stay.
-void drop_pixels(HeldFrame& frame) {
-  VideoFrame view = frame.source.frame.view();
-  view.planes = {};
-  frame.source.frame = SharedFrame(view, nullptr);
-}
-
 }  // namespace
+
+void drop_pixels(SourceFrame& frame) {
+  VideoFrame view = frame.frame.view();
+  view.planes = {};
+  frame.frame = SharedFrame(view, nullptr);
+}
 
 Result<StreamState> StreamState::create(int number, const StreamInfo& info,
                                         const StreamOptions& options, const StreamTuning& tuning,
@@ -65,7 +64,7 @@ Result<bool> StreamState::add(SourceFrame source) {
   frame.source = std::move(source);
   frame.key = !any_key_ || since_key_ + 1 >= planner.every();
   if (wants_regions(frame)) SPARING_RETURN_IF_ERROR(extract(frame));
-  if (!frames.empty() && !frames.back().key && !keep_pictures) drop_pixels(frames.back());
+  if (!frames.empty() && !frames.back().key && !keep_pictures) drop_pixels(frames.back().source);
   if (!window_start_) window_start_ = time;
   last_time_ = time;
   since_key_ = frame.key ? 0 : since_key_ + 1;

@@ -28,6 +28,9 @@ struct HeldFrame {
   double extract_seconds = 0;
 };
 
+// Times and sizes stay.
+void drop_pixels(SourceFrame& frame);
+
 class StreamState {
  public:
   static Result<StreamState> create(int number, const StreamInfo& info,

@@ -24,10 +24,10 @@ constexpr double kLeastShrink = 0.4;
 
 double area_of(Size size) { return static_cast<double>(size.width) * size.height; }
 
-Roi whole_roi(Size frame, RoiSource source) {
+Roi whole_roi(Size frame) {
   Roi roi;
   roi.rect = {0, 0, static_cast<double>(frame.width), static_cast<double>(frame.height)};
-  roi.source = source;
+  roi.source = RoiSource::kWholeFrame;
   return roi;
 }
 
@@ -57,6 +57,24 @@ Size WindowJob::canvas_for(Size drawn) const {
   return {side(drawn.width), side(drawn.height)};
 }
 
+WindowJob::Item WindowJob::item_of(StreamState& stream, std::size_t frame, const Roi& roi,
+                                   double scale) const {
+  Item item;
+  item.stream = &stream;
+  item.frame = frame;
+  item.request.roi = roi;
+  item.request.scale = scale;
+  item.request.stream = stream.number;
+  item.request.frame = stream.frames[frame].source.index;
+  return item;
+}
+
+std::vector<const LatencyProfile*> WindowJob::profiles() const {
+  std::vector<const LatencyProfile*> profiles;
+  for (const Processor& p : context_.processors) profiles.push_back(&p.profile);
+  return profiles;
+}
+
 void WindowJob::add_direct(Item item, Size canvas, PixelRect place) {
   direct_.push_back({std::move(item), canvas, place, 0});
 }
@@ -72,14 +90,8 @@ void WindowJob::add_whole(StreamState& stream, std::size_t frame, double scale,
     drawn = scaled(held.size, fit);
     drawn = {std::min(drawn.width, canvas.width), std::min(drawn.height, canvas.height)};
   }
-  Item item;
-  item.stream = &stream;
-  item.frame = frame;
+  Item item = item_of(stream, frame, whole_roi(held.size), 1.0 * drawn.width / held.size.width);
   item.purpose = purpose;
-  item.request.roi = whole_roi(held.size, RoiSource::kWholeFrame);
-  item.request.scale = 1.0 * drawn.width / held.size.width;
-  item.request.stream = stream.number;
-  item.request.frame = held.source.index;
   add_direct(std::move(item), canvas, {0, 0, drawn.width, drawn.height});
 }
 
@@ -92,14 +104,10 @@ Status WindowJob::add_tiles(StreamState& stream, std::size_t frame, double scale
   SPARING_ASSIGN_OR_RETURN(const std::vector<Rect> tiles,
                            tile_grid(held.size, in_frame, context_.options.tile_overlap));
   for (const Rect& rect : tiles) {
-    Item item;
-    item.stream = &stream;
-    item.frame = frame;
-    item.request.roi = whole_roi(held.size, RoiSource::kTile);
-    item.request.roi.rect = rect;
-    item.request.scale = scale;
-    item.request.stream = stream.number;
-    item.request.frame = held.source.index;
+    Roi roi;
+    roi.rect = rect;
+    roi.source = RoiSource::kTile;
+    Item item = item_of(stream, frame, roi, scale);
     Size drawn = drawn_size(item.request);
     const Size canvas = canvas_for(drawn);
     drawn = {std::min(drawn.width, canvas.width), std::min(drawn.height, canvas.height)};
@@ -143,16 +151,11 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   double pixels = 0;
   const std::size_t first = packed_.size();
   for (const MergedRoi& region : merged) {
-    Item item;
-    item.stream = &stream;
-    item.frame = frame;
-    item.request.roi = region.roi;
-    item.request.scale = region.scale;
-    item.request.stream = stream.number;
-    item.request.frame = held.source.index;
+    Item item = item_of(stream, frame, region.roi, region.scale);
     item.request.last_frame = frame + 1 == stream.frames.size();
     for (const int member : region.members) {
-      const std::int64_t id = rois[static_cast<std::size_t>(member)].object_id;
+      item.members.push_back(rois[static_cast<std::size_t>(member)]);
+      const std::int64_t id = item.members.back().object_id;
       if (id < 0) continue;
       item.objects.push_back(id);
       item.request.consecutive_drops =
@@ -160,9 +163,6 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
                    context_.drop_history.consecutive_drops(stream.number, id));
     }
     pixels += area_of(drawn_size(item.request));
-    for (const int member : region.members) {
-      item.members.push_back(rois[static_cast<std::size_t>(member)]);
-    }
     packed_.push_back(std::move(item));
   }
   PackedPixels& sum = packed_pixels_[stream.number];
@@ -196,18 +196,12 @@ Status WindowJob::add_stream(StreamState& stream) {
   return {};
 }
 
-double WindowJob::add_refresh(StreamState& stream, double scale, double trial_scale) {
+void WindowJob::add_refresh(StreamState& stream, double scale, double trial_scale) {
   const std::size_t last = stream.frames.size() - 1;
-  const std::size_t first = direct_.size();
   add_whole(stream, last, scale, DrawPurpose::kRefresh);
   if (trial_scale > 0 && trial_scale < scale) {
     add_whole(stream, last, trial_scale, DrawPurpose::kTrial);
   }
-  double seconds = 0;
-  for (std::size_t i = first; i < direct_.size(); ++i) {
-    seconds += context_.processors.front().profile.estimate(direct_[i].canvas);
-  }
-  return seconds;
 }
 
 Status WindowJob::add_probes(StreamState& stream) {
@@ -224,15 +218,10 @@ Status WindowJob::add_probes(StreamState& stream) {
     if (roi == held.rois->rois.end()) continue;
     ProbeSet set{&stream, plan, roi->object, std::vector<ProbeOutcome>(plan.probes.size())};
     for (std::size_t p = 0; p < plan.probes.size(); ++p) {
-      Item item;
-      item.stream = &stream;
-      item.frame = last;
+      Roi region = *roi;
+      region.rect = pad_rect(roi->rect, held.size, context_.tuning.merge);
+      Item item = item_of(stream, last, region, plan.probes[p].scale);
       item.purpose = DrawPurpose::kProbe;
-      item.request.roi = *roi;
-      item.request.roi.rect = pad_rect(roi->rect, held.size, context_.tuning.merge);
-      item.request.scale = plan.probes[p].scale;
-      item.request.stream = stream.number;
-      item.request.frame = held.source.index;
       item.request.probe = true;
       item.probe_plan = probes_.size();
       item.probe = p;
@@ -267,11 +256,9 @@ void WindowJob::drop(const Item& item, DropReason reason) {
 // second of what is left, the last frames of the streams last.
 void WindowJob::keep_within_budget() {
   double total = 0;
+  const auto all = profiles();
   for (Direct& d : direct_) {
-    d.cost = std::numeric_limits<double>::infinity();
-    for (const Processor& p : context_.processors) {
-      if (p.profile.runs(d.canvas)) d.cost = std::min(d.cost, p.profile.estimate(d.canvas));
-    }
+    d.cost = input_cost({&d.canvas, 1}, all);
     if (!std::isfinite(d.cost)) d.cost = context_.processors.front().profile.estimate(d.canvas);
     total += d.cost;
   }
@@ -324,11 +311,10 @@ Status WindowJob::plan() {
   if (!packed_.empty()) {
     std::vector<RoiRequest> requests;
     for (const Item& item : packed_) requests.push_back(item.request);
-    std::vector<const LatencyProfile*> profiles;
-    for (const Processor& p : context_.processors) profiles.push_back(&p.profile);
+    const auto all = profiles();
     const double left = std::max(0.0, context_.budget * kBudgetMargin - direct_cost);
-    const std::vector<double> budgets(profiles.size(), left / static_cast<double>(profiles.size()));
-    const PlanResources resources{profiles, budgets, context_.shapes, context_.tuning.canvas,
+    const std::vector<double> budgets(all.size(), left / static_cast<double>(all.size()));
+    const PlanResources resources{all, budgets, context_.shapes, context_.tuning.canvas,
                                   context_.tuning.pack};
     SPARING_ASSIGN_OR_RETURN(
         const WindowPlan plan,

@@ -43,8 +43,7 @@ class WindowJob {
   // Regions, whole frames or tiles of the stream's key frames, by its planner's way.
   Status add_stream(StreamState& stream);
   // Looks at the stream's last frame as a whole, too, and with a trial scale at that again.
-  // Returns the seconds that this is planned to take.
-  double add_refresh(StreamState& stream, double scale, double trial_scale);
+  void add_refresh(StreamState& stream, double scale, double trial_scale);
   // Tries other scales of the objects in the stream's last frame (with a refresh, which is what
   // they are compared with).
   Status add_probes(StreamState& stream);
@@ -99,6 +98,8 @@ class WindowJob {
     DrawPurpose purpose;
   };
 
+  Item item_of(StreamState& stream, std::size_t frame, const Roi& roi, double scale) const;
+  std::vector<const LatencyProfile*> profiles() const;
   Status add_regions(StreamState& stream, std::size_t frame);
   void add_whole(StreamState& stream, std::size_t frame, double scale, DrawPurpose purpose);
   Status add_tiles(StreamState& stream, std::size_t frame, double scale);
