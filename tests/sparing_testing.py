@@ -7,8 +7,11 @@ needs what is missing exits with 77, which ctest reports as skipped.
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
+import unittest
 
 BINARY = os.environ.get("SPARING_BINARY", "build/release/bin/sparing")
 SAMPLE = pathlib.Path(os.environ.get("SPARING_SAMPLE", ".deps/samples/vtest.avi"))
@@ -43,3 +46,19 @@ def skip_without_model_and_sample():
 def read_jsonl(path):
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+class CommandTest(unittest.TestCase):
+    """A test with a folder of its own, self.dir, that is gone afterwards."""
+
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def assert_error(self, run, code, *words):
+        """The command ended with this code and one line on standard error that has all words."""
+        self.assertEqual(run.returncode, code, run.stderr + run.stdout)
+        lines = run.stderr.strip().splitlines()
+        self.assertEqual(len(lines), 1, run.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])

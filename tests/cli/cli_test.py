@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -20,21 +19,13 @@ import sparing_testing as st
 FAST = ("--size", "192x160", "--quiet")
 
 
-class CliTest(unittest.TestCase):
+class CliTest(st.CommandTest):
     def setUp(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.dir)
+        super().setUp()
         self.out = self.dir / "boxes.jsonl"
 
     def detect(self, *arguments, **options):
         return st.sparing("detect", *arguments, **options)
-
-    def assert_error(self, run, code, *words):
-        self.assertEqual(run.returncode, code, run.stderr)
-        lines = run.stderr.strip().splitlines()
-        self.assertEqual(len(lines), 1, run.stderr)
-        for word in words:
-            self.assertIn(word, lines[0])
 
     def assert_clean(self, *names):
         """Only these files are there: nothing temporary is left."""

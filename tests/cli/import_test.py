@@ -3,12 +3,10 @@ docs/import.md, pictures, summaries and errors."""
 
 import json
 import pathlib
-import shutil
 import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import zlib
@@ -111,10 +109,9 @@ def rgb(picture, rect, size, matrix="bt601", range="limited", siting="left", nea
     return np.clip(np.stack([luma] + channels), 0, 255)
 
 
-class ImportTest(unittest.TestCase):
+class ImportTest(st.CommandTest):
     def setUp(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.dir)
+        super().setUp()
         self.npy = self.dir / "a.npy"
         self.png = self.dir / "a.png"
 
@@ -138,13 +135,6 @@ class ImportTest(unittest.TestCase):
     def assert_close(self, found, expected, tolerance=0.03):
         self.assertEqual(found.shape, expected.shape)
         self.assertLess(np.abs(found.astype(float) - expected).max(), tolerance)
-
-    def assert_error(self, run, code, *words):
-        self.assertEqual(run.returncode, code, run.stderr + run.stdout)
-        lines = run.stderr.strip().splitlines()
-        self.assertEqual(len(lines), 1, run.stderr)
-        for word in words:
-            self.assertIn(word, lines[0])
 
 
 class Values(ImportTest):

@@ -6,11 +6,9 @@ Quantising needs the environment of `scripts/setup --quantize`; those tests are 
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -27,21 +25,16 @@ def quantize_python():
                         pathlib.Path(deps) / "python-quantize" / "bin" / "python3")
 
 
-class ModelsTest(unittest.TestCase):
+class ModelsTest(st.CommandTest):
     def setUp(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.dir)
+        super().setUp()
         self.out = self.dir / "out"
 
     def quantize(self, *arguments, **options):
         return st.sparing("models", "quantize", *arguments, "--out", self.out, "-q", **options)
 
     def assert_error(self, run, code, *words):
-        self.assertEqual(run.returncode, code, run.stderr)
-        lines = run.stderr.strip().splitlines()
-        self.assertEqual(len(lines), 1, run.stderr)
-        for word in words:
-            self.assertIn(word, lines[0])
+        super().assert_error(run, code, *words)
         self.assert_nothing_left()
 
     def assert_nothing_left(self):

@@ -4,11 +4,9 @@ program's own rendering, and inputs that are wrong in each known way."""
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -34,21 +32,13 @@ def grey_video(path, width, height, frames, rate):
     return raw_video.matroska(path, b"I420", width, height, pictures, times)
 
 
-class StreamsTest(unittest.TestCase):
+class StreamsTest(st.CommandTest):
     def setUp(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.dir)
+        super().setUp()
         self.out = self.dir / "boxes.jsonl"
 
     def detect(self, *arguments, **options):
         return st.sparing("detect", *arguments, **options)
-
-    def assert_error(self, run, code, *words):
-        self.assertEqual(run.returncode, code, run.stderr)
-        lines = run.stderr.strip().splitlines()
-        self.assertEqual(len(lines), 1, run.stderr)
-        for word in words:
-            self.assertIn(word, lines[0])
 
     def assert_frames(self, lines, *counts):
         """Each stream's frames 0, 1, 2, ... in order, with growing times."""
