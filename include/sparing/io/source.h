@@ -30,6 +30,8 @@ struct SourceInfo {
   Rational frame_rate{0, 1};                // nominal; 0/1: unknown
   std::optional<std::int64_t> frame_count;  // estimate from the container
   std::vector<std::string> files;           // paths that are read: the video, or every image
+  // A pipe: frames come in their writer's time, and one that is not read in time may be lost.
+  bool live = false;
 };
 
 struct SourceFrame {

@@ -38,11 +38,13 @@ struct RunStreamsOptions {
             .help("with --paced: times the own rate")
             .range(0.01, 100),
         option("queue", &RunStreamsOptions::queue_frames)
-            .help("decoded frames of a file that wait for detection, a stream")
+            .help("decoded frames of a file that wait in memory for detection, a stream")
             .unit("frames")
             .range(1, 1000),
         option("paced-queue", &RunStreamsOptions::paced_queue_frames)
-            .help("with --paced: frames of a stream that may wait before the oldest is dropped")
+            .help(
+                "with --paced: frames of a stream that may wait, decoded or not, before the oldest "
+                "is dropped")
             .unit("frames")
             .range(1, 10000),
         option("fps", &RunStreamsOptions::fps)

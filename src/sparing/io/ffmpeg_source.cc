@@ -103,6 +103,7 @@ class FfmpegSource final : public VideoSource {
   Status open_pipe(UniqueFd fd);  // without O_NONBLOCK no stop request ends a read
   // The paths behind it, for info().
   void read_from(std::vector<std::string> files) { info_.files = std::move(files); }
+  void set_live() { info_.live = true; }
   const SourceInfo& info() const override { return info_; }
   Result<std::optional<SourceFrame>> next() override;
   std::int64_t damaged_frames() const override { return damaged_; }
@@ -449,6 +450,7 @@ Result<std::unique_ptr<VideoSource>> open_fifo_source(const std::string& path,
                                                       const SourceOptions& options) {
   auto source = std::make_unique<FfmpegSource>(path, options);
   source->read_from({path});
+  source->set_live();
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (fd.get() < 0) return source->system_error(errno);
   // Until the first writer comes, reading gives what looks like the end. A pipe without a name
@@ -476,6 +478,7 @@ Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& op
   // A file, in which FFmpeg can seek when it opens it itself; but from its start only.
   const bool whole_file = S_ISREG(status.st_mode) && ::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 &&
                           ::access("/proc/self/fd/0", R_OK) == 0;
+  if (!S_ISREG(status.st_mode)) source->set_live();
   SPARING_RETURN_IF_ERROR(fd.get() >= 0 ? source->open_pipe(std::move(fd))
                           : whole_file  ? source->open("file:/proc/self/fd/0")
                                         : source->open("pipe:0"));

@@ -339,6 +339,8 @@ TEST(Source, WaitsForTheWriterOfAFifo) {
   ASSERT_TRUE(source.ok()) << source.error().to_string();
   EXPECT_EQ(play(**source).frames.size(), 10u);
   EXPECT_EQ((*source)->info().name, fifo);
+  EXPECT_TRUE((*source)->info().live);
+  EXPECT_FALSE((*open_source((dir / "a.mkv").string()))->info().live);
   writer.join();
   source.value().reset();  // else the next writer finds a reader, and is gone before ours opens
 

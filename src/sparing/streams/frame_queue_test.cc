@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace sparing {
@@ -59,6 +60,75 @@ TEST(FrameQueue, SomeGetThroughHoweverLateAllAre) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE(queue.push(numbered(3, long_ago)));
   EXPECT_EQ(queue.pop()->frame.index, 3);
+}
+
+// Decoded frames are large: what a file can bring later waits outside, undropped, until it is late.
+TEST(FrameQueue, APlayedFileWaitsOutside) {
+  FrameQueue queue(1000, 1, 2);
+  const Clock::time_point due = Clock::now() - std::chrono::seconds(10);
+  std::atomic<int> pushed = 0;
+  EXPECT_TRUE(queue.push(numbered(0, due)));
+  EXPECT_TRUE(queue.push(numbered(1, due)));
+  std::thread decoder([&] {
+    for (int i = 2; i < 20; ++i) {
+      ASSERT_TRUE(queue.push(numbered(i, due)));
+      ++pushed;
+    }
+    queue.close();
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_LE(pushed, i);  // two are held
+    const auto item = queue.pop();
+    ASSERT_TRUE(item);
+    EXPECT_EQ(item->frame.index, i);
+    EXPECT_EQ(item->since, due);
+  }
+  EXPECT_FALSE(queue.pop());
+  decoder.join();
+  EXPECT_EQ(queue.dropped(), 0);
+}
+
+TEST(FrameQueue, APlayedFileDropsWhatIsTooLateWithoutBeingAskedForIt) {
+  FrameQueue queue(50, 1e-3, 2);  // 50 ms
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(queue.push(numbered(i, start)));  // returns at last
+  EXPECT_GE(queue.dropped(), 2);
+  EXPECT_GE(seconds_since(start), 0.05);
+  queue.close();
+  EXPECT_EQ(queue.pop()->frame.index, 3);
+}
+
+TEST(FrameQueue, IsReadyWhileThePusherCatchesUp) {
+  FrameQueue queue(1000, 1, 1);
+  const Clock::time_point now = Clock::now();
+  EXPECT_TRUE(queue.push(numbered(0, now - std::chrono::seconds(5))));
+  std::thread decoder([&] { EXPECT_TRUE(queue.push(numbered(1, now - std::chrono::seconds(4)))); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it is made to wait
+  EXPECT_TRUE(queue.pop());
+  decoder.join();
+  EXPECT_TRUE(queue.pop());
+  EXPECT_TRUE(queue.ready());  // the next one was due 3 s ago
+  EXPECT_TRUE(queue.push(numbered(2, now)));
+  EXPECT_TRUE(queue.pop());
+  EXPECT_FALSE(queue.ready());  // it comes when it is due
+}
+
+TEST(FrameQueue, ADecoderThatIsTooSlowIsNotWaitedForLong) {
+  // It may be late by 2 s, and catches up with what comes due up to half a second later.
+  FrameQueue queue(200, 0.01, 1);
+  const Clock::time_point now = Clock::now();
+  EXPECT_TRUE(queue.push(numbered(0, now)));
+  std::thread decoder([&] { EXPECT_TRUE(queue.push(numbered(1, now))); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it is made to wait
+  EXPECT_TRUE(queue.pop());
+  decoder.join();
+  EXPECT_TRUE(queue.pop());
+  EXPECT_TRUE(queue.ready());
+  const Clock::time_point due = Clock::now() + std::chrono::milliseconds(550);
+  std::this_thread::sleep_until(due + std::chrono::milliseconds(50));
+  EXPECT_TRUE(queue.push(numbered(2, due)));
+  EXPECT_TRUE(queue.pop());
+  EXPECT_FALSE(queue.ready());
 }
 
 TEST(FrameQueue, CancelLetsNothingThrough) {

@@ -39,13 +39,32 @@ inline SharedFrame draw_frame(std::int64_t index, Size size, Rational frame_time
   return frame;
 }
 
+// How many frames of a source exist.
+struct FramesAlive {
+  std::atomic<int> now{0};
+  std::atomic<int> most{0};
+};
+
+// The frame, counted while anybody holds it.
+inline SharedFrame counted(SharedFrame frame, const std::shared_ptr<FramesAlive>& alive) {
+  if (alive == nullptr) return frame;
+  alive->most = std::max(alive->most.load(), ++alive->now);
+  const VideoFrame view = frame.view();
+  return {view, std::shared_ptr<const SharedFrame>(new SharedFrame(std::move(frame)),
+                                                   [alive](const SharedFrame* held) {
+                                                     delete held;
+                                                     --alive->now;
+                                                   })};
+}
+
 struct DrawnOptions {
   std::int64_t frames = 50;
   Size size{96, 64};
   int rate = 25;
-  std::int64_t error_at = -1;    // instead of this frame
-  std::int64_t blocks_at = -1;   // before this frame, until may_go() or cancel()
-  std::int64_t repeats_at = -1;  // this frame has the time of the one before
+  std::int64_t error_at = -1;          // instead of this frame
+  std::int64_t blocks_at = -1;         // before this frame, until may_go() or cancel()
+  std::int64_t repeats_at = -1;        // this frame has the time of the one before
+  std::shared_ptr<FramesAlive> alive;  // may be null
   std::function<bool()> may_go;
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
 };
@@ -70,7 +89,7 @@ class DrawnSource final : public VideoSource {
     SourceFrame frame;
     frame.index = next_;
     const std::int64_t picture = next_ == options_.repeats_at ? next_ - 1 : next_;
-    frame.frame = draw_frame(picture, options_.size, {1, options_.rate});
+    frame.frame = counted(draw_frame(picture, options_.size, {1, options_.rate}), options_.alive);
     ++next_;
     return std::optional<SourceFrame>(std::move(frame));
   }

@@ -24,7 +24,9 @@ StreamFeeder::StreamFeeder(StreamInput input, const FeederSettings& settings,
       detector_(detector),
       gate_(gate),
       rate_(rate_of(input_.source->info(), settings)),
-      queue_(static_cast<std::size_t>(settings.queue_frames), settings.paced ? 1 / rate_ : 0) {}
+      live_(input_.source->info().live),
+      queue_(static_cast<std::size_t>(settings.queue_frames), settings.paced ? 1 / rate_ : 0,
+             live_ ? FrameQueue::kAll : static_cast<std::size_t>(settings.decoded_frames)) {}
 
 void StreamFeeder::start() {
   decoder_ = std::thread([this] {
@@ -52,6 +54,10 @@ void StreamFeeder::end_input() {
   if (input_.cancel) input_.cancel();
 }
 
+void StreamFeeder::end_time() {
+  if (!can_catch_up()) end_input();
+}
+
 void StreamFeeder::cancel() {
   end_input();
   queue_.cancel();
@@ -63,7 +69,8 @@ void StreamFeeder::keep_first(Error error) {
 }
 
 bool StreamFeeder::over() const {
-  return ending_.load() || (settings_.end && Clock::now() >= *settings_.end);
+  if (ending_.load()) return true;
+  return !can_catch_up() && settings_.end && Clock::now() >= *settings_.end;
 }
 
 bool StreamFeeder::wait_until_due(const SourceFrame& frame, Clock::time_point& due) {

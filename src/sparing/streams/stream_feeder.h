@@ -25,6 +25,8 @@ struct FeederSettings {
   bool paced = false;
   double speed = 1;
   int queue_frames = 8;
+  // Paced: of those, how many may lie decoded. A pipe's do all.
+  int decoded_frames = 8;
   Clock::time_point start;               // when the first frame is due, if paced
   std::optional<Clock::time_point> end;  // no frame is taken after it
 };
@@ -39,6 +41,8 @@ class StreamFeeder {
   void start();
   // No new frames; those queued go their way. From any thread.
   void end_input();
+  // The time of the run is over: no frame that is due after it. From any thread.
+  void end_time();
   // No new frames, and none of those queued. From any thread.
   void cancel();
   // The gate is shut, or the stream comes to its end.
@@ -69,13 +73,16 @@ class StreamFeeder {
   // False: the input is over before this frame is due.
   bool wait_until_due(const SourceFrame& frame, Clock::time_point& due);
   bool over() const;
+  // Plays a file, whose frames that were due can still be read later.
+  bool can_catch_up() const { return settings_.paced && !live_; }
   void keep_first(Error error);
 
   StreamInput input_;
   const FeederSettings settings_;
   StreamDetector& detector_;
   WindowGate& gate_;
-  double rate_;
+  const double rate_;
+  const bool live_;
   FrameQueue queue_;
 
   std::mutex mutex_;

@@ -153,6 +153,7 @@ Status StreamRun::add_streams() {
   settings.paced = options_.paced;
   settings.speed = options_.speed;
   settings.queue_frames = options_.paced ? options_.paced_queue_frames : options_.queue_frames;
+  settings.decoded_frames = options_.queue_frames;
   settings.start = start_;
   if (options_.duration > 0) {
     settings.end = start_ + std::chrono::duration_cast<Clock::duration>(
@@ -197,7 +198,7 @@ StreamsSummary StreamRun::run() {
         end.wait_for(lock, stop, std::chrono::duration<double>(options_.duration),
                      [] { return false; });
         if (stop.stop_requested()) return;
-        for (const auto& feeder : feeders_) feeder->end_input();
+        for (const auto& feeder : feeders_) feeder->end_time();
       });
     }
     detect_windows();

@@ -264,6 +264,26 @@ TEST_F(StreamRunTest, PacedFilesPlayAtTheirRate) {
   EXPECT_GT(summary.lag_seconds, 0);
 }
 
+// Some 40 frames come due while the first window is detected. Those that could wait in memory are
+// three; one each is with the decoder and the gate, and a few are key frames.
+TEST_F(StreamRunTest, PacedFilesHoldFewDecodedFrames) {
+  DrawnOptions source;
+  source.alive = std::make_shared<testing::FramesAlive>();
+  source.frames = 100;
+  options.paced = true;
+  options.speed = 4;
+  options.queue_frames = 3;
+  options.paced_queue_frames = 1000;
+  stream_options.every = 25;
+  stream_options.budget = 1000;
+  network->duration = std::chrono::milliseconds(400);
+  const StreamsSummary summary = run({source});
+  EXPECT_FALSE(summary.error);
+  expect_frames(0, 100);
+  EXPECT_LT(source.alive->most, 15);
+  EXPECT_EQ(source.alive->now, 0);
+}
+
 TEST_F(StreamRunTest, DeterministicRunsAreEqual) {
   stream_options = {};
   stream_options.deterministic = true;
