@@ -1,6 +1,10 @@
 #include "streams_fill.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sparing/track/filler.h"
+#include "sparing/track/score_smoother.h"
 #include "sparing/track/tracker.h"
 
 namespace sparing::bench {
@@ -14,7 +18,8 @@ Result<std::vector<std::vector<Detection>>> fill_stream(const Clip& clip, const 
     }
     return boxes;
   }
-  SPARING_ASSIGN_OR_RETURN(Tracker tracker, Tracker::create());
+  SPARING_ASSIGN_OR_RETURN(Tracker tracker, Tracker::create({.start_score = kFollowScore}));
+  SPARING_ASSIGN_OR_RETURN(ScoreSmoother smoother, ScoreSmoother::create());
   SPARING_ASSIGN_OR_RETURN(BoxFiller filler, BoxFiller::create(clip.size));
   std::vector<FrameRecord> records(looks.size());
   for (std::size_t f = 0; f < looks.size(); ++f) {
@@ -22,17 +27,17 @@ Result<std::vector<std::vector<Detection>>> fill_stream(const Clip& clip, const 
     record.time = stream.frames[f].frame.view().timestamp;
     record.inspected = looks[f].has_value();
     if (!record.inspected) continue;
-    std::vector<Detection> sure;
-    for (const Detection& detection : *looks[f]) {
-      if (detection.score >= kFollowScore) sure.push_back(detection);
-    }
     SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
-                             tracker.update(record.time, sure));
-    std::size_t next = 0;
-    for (const Detection& detection : *looks[f]) {
-      const bool follows = detection.score >= kFollowScore;
-      record.detections.push_back({detection, follows ? ids[next++] : -1});
+                             tracker.update(record.time, *looks[f]));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      record.detections.push_back({(*looks[f])[i], ids[i]});
     }
+  }
+  // In windows of a second, as StreamDetector does.
+  const auto window = static_cast<std::size_t>(std::max(1.0, std::round(clip.frame_rate.value())));
+  for (std::size_t first = 0; first < records.size(); first += window) {
+    smoother.smooth(
+        std::span(records).subspan(first, std::min(window, records.size() - first)));
   }
   SPARING_ASSIGN_OR_RETURN(const auto filled, filler.fill(records));
   for (std::size_t f = 0; f < filled.size(); ++f) {

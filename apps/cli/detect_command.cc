@@ -32,10 +32,11 @@ int run_detect(DetectSettings& settings, const CLI::App& app) {
   // Before any thread is made: they inherit the signal mask.
   const std::stop_token stop = stop_on_signals();
   for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    settings.given.push_back(option->get_name());
     const std::string group = option->get_group();
-    if (option->count() == 0 || (group != kStreams && group != kAdvanced)) continue;
-    settings.streams_option = option->get_name();
-    break;
+    const bool of_streams = group == kStreams || group == kAdvanced;
+    if (of_streams && settings.streams_option.empty()) settings.streams_option = option->get_name();
   }
   if (Status status = check_settings(settings); !status.ok()) return report(status.error());
   const bool many = settings.inputs.size() > 1 || !settings.streams_option.empty();
@@ -85,15 +86,16 @@ void add_streams_options(CLI::App& app, DetectSettings& settings) {
 }
 
 void add_tuning(CLI::App& app, StreamTuning& tuning) {
-  add_flags(app, tuning.roi, {kAdvanced, "roi-"});
+  add_flags(app, tuning.roi, {kAdvanced, kRoiPrefix});
   add_flags(app, tuning.merge, {kAdvanced, ""});
   add_flags(app, tuning.probes, {kAdvanced, ""});
   add_flags(app, tuning.canvas, {kAdvanced, ""});
-  add_flags(app, tuning.pack, {kAdvanced, "pack-"});
+  add_flags(app, tuning.pack, {kAdvanced, kPackPrefix});
   add_flags(app, tuning.priority, {kAdvanced, ""});
   add_flags(app, tuning.plan, {kAdvanced, ""});
   add_flags(app, tuning.reconstruct, {kAdvanced, ""});
   add_flags(app, tuning.track, {kAdvanced, ""});
+  add_flags(app, tuning.scores, {kAdvanced, ""});
   add_flags(app, tuning.fill, {kAdvanced, ""});
   add_flags(app, tuning.latency, {kAdvanced, ""});
 }

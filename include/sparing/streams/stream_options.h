@@ -17,6 +17,7 @@
 #include "sparing/packing/window_plan.h"
 #include "sparing/roi/roi_extractor.h"
 #include "sparing/track/filler.h"
+#include "sparing/track/score_smoother.h"
 #include "sparing/track/tracker.h"
 
 namespace sparing {
@@ -82,7 +83,7 @@ struct StreamOptions {
                   "other, to measure what was missed; 0: never")
             .range(0, 0.9),
         option("follow-score", &StreamOptions::follow_score)
-            .help("least confidence of an object that regions follow")
+            .help("least confidence with which an object begins to be followed")
             .range(0, 1),
         option("deterministic", &StreamOptions::deterministic)
             .help("the same results in every run: no measured time enters a decision"),
@@ -101,6 +102,7 @@ struct StreamTuning {
   WindowPlanOptions plan;
   ReconstructOptions reconstruct;
   TrackerOptions track;
+  ScoreOptions scores;
   FillOptions fill;
   LatencyOptions latency;
 };

@@ -16,6 +16,11 @@
 namespace sparing {
 
 struct TrackerOptions {
+  // Detections below it start no object: they are taken for a known one, or not followed. Not an
+  // option of its own: what uses a tracker says from which score on an object is one.
+  double start_score = 0;
+  double continue_score = 0.1;
+  double continue_iou = 0.3;
   double min_iou = 0.2;
   double max_distance = 1.0;
   bool class_agnostic = false;
@@ -25,6 +30,13 @@ struct TrackerOptions {
 
   static constexpr auto fields() {
     return std::tuple{
+        option("track-continue-score", &TrackerOptions::continue_score)
+            .help("least score of a detection that continues a known object, where it takes more "
+                  "to start one")
+            .range(0, 1),
+        option("track-continue-iou", &TrackerOptions::continue_iou)
+            .help("least overlap (IoU) of such a detection with where its object was expected")
+            .range(0.01, 1),
         option("track-min-iou", &TrackerOptions::min_iou)
             .help("least overlap (IoU) of a detection with where its object was expected")
             .range(0.01, 1),
@@ -57,6 +69,7 @@ struct TrackerCounters {
   std::int64_t started = 0;     // new ids
   std::int64_t by_overlap = 0;  // detections given to a known object by IoU
   std::int64_t by_distance = 0;
+  std::int64_t unsure = 0;    // detections below start_score given to a known object
   std::int64_t expired = 0;  // objects forgotten after max_lost
   std::int64_t evicted = 0;  // objects forgotten because of max_tracks
   friend bool operator==(const TrackerCounters&, const TrackerCounters&) = default;
@@ -69,7 +82,7 @@ class Tracker {
   static Result<Tracker> create(const TrackerOptions& options = {});
 
   // Takes in the detections of a frame that was looked at, and gives the id of each, in their
-  // order. Ids count from 0 and are never given to another object again.
+  // order; -1: not followed. Ids count from 0 and are never given to another object again.
   //
   // Objects are expected where constant velocity takes them. Of all ways to pair them with the
   // detections, that with the greatest sum of IoU is chosen, pairs below min_iou being no pairs
@@ -77,6 +90,11 @@ class Tracker {
   // that moved by more than their size before their velocity was known: pairs whose centres are
   // less than max_distance sizes apart and whose areas differ by less than a factor 3, with the
   // greatest sum of closeness. The rest are new objects. Unless class_agnostic, classes must agree.
+  //
+  // That is done with the detections of at least start_score. Of those below, down to
+  // continue_score, some are known objects that are hard to see at the moment: they are paired with
+  // the objects that are still without a detection, by IoU alone, from continue_iou on (the two
+  // steps of ByteTrack, Zhang et al. 2022, section 3). They start nothing.
   //
   // kInvalidArgument, with nothing taken in: a time not later than the previous frame's, or with a
   // time base that is not positive; a box that is not finite; a score outside [0, 1].

@@ -8,6 +8,7 @@
 
 #include "sparing/base/clock.h"
 #include "sparing/streams/canvas_runner.h"
+#include "sparing/streams/no_throw.h"
 #include "sparing/streams/stream_state.h"
 #include "sparing/streams/window_job.h"
 
@@ -55,8 +56,6 @@ struct StreamDetector::Impl {
   Result<WindowResult> finish_window();
   Status finish_stream(StreamState& stream, WindowJob& job, bool refreshed, double trial_scale,
                        WindowResult& result);
-  Result<std::vector<std::int64_t>> sure_ids(Tracker& tracker, const Timestamp& time,
-                                             std::span<const Detection> detections) const;
   Status fill(StreamState& stream, std::vector<FrameRecord> records, WindowResult& result);
   Status follow(StreamState& stream, const Timestamp& time,
                 std::span<const TrackedDetection> found);
@@ -65,6 +64,7 @@ struct StreamDetector::Impl {
 };
 
 Status StreamDetector::Impl::prepare() {
+  tuning.track.start_score = options.follow_score;
   if (processors.front().detector.impl().options.class_agnostic) {
     tuning.reconstruct.class_agnostic = true;
     tuning.track.class_agnostic = true;
@@ -92,7 +92,11 @@ Status StreamDetector::Impl::prepare() {
     return Error{ErrorCode::kInvalidArgument, "--canvases", "no processor runs any of them",
                  "give smaller ones, e.g. 640x640"};
   }
-  if (auto tile = parse_size(options.tile); !tile.ok()) return tile.error();
+  if (auto tile = parse_size(options.tile); !tile.ok()) {
+    Error error = tile.error();
+    error.thing = "--tile";
+    return error;
+  }
   for (const Processor& p : processors) scale_models.push_back(p.scales);
   totals.canvases_of.assign(processors.size(), 0);
   return {};
@@ -213,23 +217,6 @@ Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> 
   return {};
 }
 
-// The ids of detections, -1 for those that are not sure enough to be followed: to carry those from
-// frame to frame makes many wrong boxes of one.
-Result<std::vector<std::int64_t>> StreamDetector::Impl::sure_ids(
-    Tracker& tracker, const Timestamp& time, std::span<const Detection> detections) const {
-  std::vector<Detection> sure;
-  for (const Detection& d : detections) {
-    if (d.score >= options.follow_score) sure.push_back(d);
-  }
-  SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> sure_ids, tracker.update(time, sure));
-  std::vector<std::int64_t> ids;
-  std::size_t next = 0;
-  for (const Detection& d : detections) {
-    ids.push_back(d.score >= options.follow_score ? sure_ids[next++] : -1);
-  }
-  return ids;
-}
-
 Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, bool refreshed,
                                            double trial_scale, WindowResult& result) {
   SPARING_ASSIGN_OR_RETURN(const std::vector<KeyFrameResult> keys, job.results(stream));
@@ -238,8 +225,6 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
     records[i].time = stream.frames[i].source.frame.view().timestamp;
     records[i].inspected = false;
   }
-  std::vector<std::vector<SeenObject>> seen;
-  std::vector<TrackedDetection> last;
   for (const KeyFrameResult& key : keys) {
     FrameRecord& record = records[key.frame];
     record.inspected = key.looked_at;
@@ -248,15 +233,20 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
     if (!key.looked_at) continue;
     ++stream.statistics.key_frames;
     SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
-                             sure_ids(stream.tracker, record.time, key.detections));
-    std::vector<SeenObject> objects;
+                             stream.tracker.update(record.time, key.detections));
     for (std::size_t i = 0; i < ids.size(); ++i) {
       record.detections.push_back({key.detections[i], ids[i]});
-      objects.push_back({key.detections[i], ids[i]});
       if (ids[i] >= 0) drop_history.looked_at(stream.number, ids[i]);
     }
-    last = record.detections;
-    seen.push_back(std::move(objects));
+  }
+  stream.smoother.smooth(records);
+  std::vector<std::vector<SeenObject>> seen;
+  std::vector<TrackedDetection> last;
+  for (const KeyFrameResult& key : keys) {
+    if (!key.looked_at) continue;
+    last = records[key.frame].detections;
+    std::vector<SeenObject>& objects = seen.emplace_back();
+    for (const TrackedDetection& t : last) objects.push_back({t.detection, t.id});
   }
   const HeldFrame& newest = stream.frames.back();
   stream.planner.observe_objects(seen, newest.size);
@@ -480,7 +470,7 @@ Result<bool> StreamDetector::add_frame(int stream, SourceFrame frame) {
 }
 
 Result<WindowResult> StreamDetector::finish_window() {
-  auto result = impl_->finish_window();
+  auto result = no_throw("window", [&] { return impl_->finish_window(); });
   for (auto it = impl_->streams.begin(); it != impl_->streams.end();) {
     StreamState& stream = *it->second;
     stream.next_window();
@@ -523,7 +513,16 @@ StreamStatistics StreamDetector::statistics(int number) const {
   return statistics;
 }
 
-DetectorTotals StreamDetector::totals() const { return impl_->totals; }
+DetectorTotals StreamDetector::totals() const {
+  DetectorTotals totals = impl_->totals;
+  const DetectionCounts& counts = impl_->runner.counts();
+  totals.dropped_detections = drop_counts(counts);
+  totals.full_canvases = counts.full_frames;
+  if (const std::int64_t outside = impl_->runner.outside_regions(); outside > 0) {
+    totals.dropped_detections.push_back({"outside the regions of their canvas", outside});
+  }
+  return totals;
+}
 
 const Processor& StreamDetector::processor(int index) const {
   return impl_->processors[static_cast<std::size_t>(index)];

@@ -14,6 +14,7 @@
 #include "sparing/streams/stream_detector.h"
 #include "sparing/streams/way_planner.h"
 #include "sparing/track/filler.h"
+#include "sparing/track/score_smoother.h"
 #include "sparing/track/tracker.h"
 
 namespace sparing {
@@ -42,6 +43,7 @@ class StreamState {
   RoiExtractor extractor;
   ScaleEstimator scales;
   Tracker tracker;
+  ScoreSmoother smoother;
   std::optional<BoxFiller> filler;  // of frames of filler_size
   Size filler_size;
   WayPlanner planner;
@@ -64,10 +66,11 @@ class StreamState {
 
  private:
   StreamState(RoiExtractor&& extractor, ScaleEstimator&& scales, Tracker&& tracker,
-              WayPlanner&& planner)
+              ScoreSmoother&& smoother, WayPlanner&& planner)
       : extractor(std::move(extractor)),
         scales(std::move(scales)),
         tracker(std::move(tracker)),
+        smoother(std::move(smoother)),
         planner(std::move(planner)) {}
   Status extract(HeldFrame& frame);
   bool wants_regions(const HeldFrame& frame) const;

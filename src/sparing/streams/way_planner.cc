@@ -107,8 +107,9 @@ double WayPlanner::low_size() const {
 }
 
 double WayPlanner::region_scale_limit(bool explore) const {
+  if (explore) return std::numeric_limits<double>::infinity();
   const double low = low_size();
-  if (low <= 0 || explore) return std::numeric_limits<double>::infinity();
+  if (low <= 0) return 1;  // nothing is known that would be worth enlarging
   ScaleFeatures smallest;
   smallest.area = low * low;
   smallest.confidence = 1;

@@ -97,6 +97,7 @@ TEST(WayPlanner, WhatPackingMissesMakesItAWholeFrame) {
 TEST(WayPlanner, ReferenceScaleFollowsTheSizeOfTheSmallestObjects) {
   WayPlanner planner = make();
   EXPECT_EQ(planner.reference_scale(), 1) << "nothing is known";
+  EXPECT_EQ(planner.region_scale_limit(false), 1);
   walk(planner, 1, 80, 2);
   const double people = planner.reference_scale();
   EXPECT_LT(people, 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "sparing/track/assignment.h"
 #include "sparing/track/check_input.h"
@@ -53,11 +54,12 @@ std::vector<int> Tracker::match(const Timestamp& time, std::span<const Detection
 
   std::vector<int> track_of(detections.size(), -1);
   std::vector<bool> taken(tracks_.size(), false);
-  const auto pair_up = [&](const std::function<double(const Box&, const Box&)>& weight) {
+  using Weight = std::function<double(const Box&, const Box&)>;
+  const auto pair_up = [&](double least, double most, const Weight& weight) {
     track::PairWeights weights(static_cast<int>(detections.size()),
                                static_cast<int>(tracks_.size()));
     for (std::size_t d = 0; d < detections.size(); ++d) {
-      if (track_of[d] >= 0) continue;
+      if (track_of[d] >= 0 || detections[d].score < least || detections[d].score >= most) continue;
       for (std::size_t t = 0; t < tracks_.size(); ++t) {
         if (taken[t]) continue;
         if (!options_.class_agnostic && expected[t].class_id != detections[d].class_id) continue;
@@ -75,13 +77,23 @@ std::vector<int> Tracker::match(const Timestamp& time, std::span<const Detection
     }
     return found;
   };
-  counters_.by_overlap += pair_up([&](const Box& a, const Box& b) {
-    const double overlap = iou(a, b);
-    return overlap >= options_.min_iou ? overlap : 0.0;
-  });
+  const auto overlap_from = [](double least) {
+    return [least](const Box& a, const Box& b) {
+      const double overlap = iou(a, b);
+      return overlap >= least ? overlap : 0.0;
+    };
+  };
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  const double start = options_.start_score;
+  counters_.by_overlap += pair_up(start, kAny, overlap_from(options_.min_iou));
   if (options_.max_distance > 0) {
-    counters_.by_distance +=
-        pair_up([&](const Box& a, const Box& b) { return closeness(a, b, options_.max_distance); });
+    counters_.by_distance += pair_up(start, kAny, [&](const Box& a, const Box& b) {
+      return closeness(a, b, options_.max_distance);
+    });
+  }
+  if (options_.continue_score < start) {
+    counters_.unsure +=
+        pair_up(options_.continue_score, start, overlap_from(options_.continue_iou));
   }
   return track_of;
 }
@@ -100,6 +112,8 @@ Result<std::vector<std::int64_t>> Tracker::update(const Timestamp& time,
       Track& track = tracks_[static_cast<std::size_t>(track_of[d])];
       track.motion.update(seen, options_.velocity_weight);
       ids[d] = track.id;
+    } else if (detections[d].score < options_.start_score) {
+      ids[d] = -1;
     } else {
       ids[d] = next_id_++;
       tracks_.push_back({ids[d], Motion(seen)});

@@ -79,6 +79,25 @@ TEST(Tracker, ClassesMustAgreeUnlessToldOtherwise) {
   EXPECT_THAT(update(agnostic, 40, {at(0, 0, 20, 40, 2)}), ElementsAre(0));
 }
 
+TEST(Tracker, UnsureDetectionsContinueObjectsButStartNone) {
+  const auto unsure = [](float x, float score) {
+    Detection d = at(x, 0);
+    d.score = score;
+    return d;
+  };
+  Tracker t = tracker({.start_score = 0.5, .continue_score = 0.2, .continue_iou = 0.4});
+  EXPECT_THAT(update(t, 0, {unsure(0, 0.6f), unsure(100, 0.4f)}), ElementsAre(0, -1));
+  EXPECT_THAT(update(t, 40, {unsure(2, 0.3f)}), ElementsAre(0)) << "the known object";
+  EXPECT_THAT(update(t, 80, {unsure(4, 0.1f)}), ElementsAre(-1)) << "too unsure";
+  EXPECT_THAT(update(t, 120, {unsure(19, 0.3f)}), ElementsAre(-1)) << "too far for an unsure one";
+  EXPECT_THAT(update(t, 160, {unsure(9, 0.3f), unsure(12, 0.7f)}), ElementsAre(-1, 0))
+      << "sure ones choose first";
+  EXPECT_EQ(t.counters(), (TrackerCounters{.started = 1, .by_overlap = 1, .unsure = 1}));
+  // Without a score to start from, all are alike.
+  Tracker any = tracker();
+  EXPECT_THAT(update(any, 0, {unsure(0, 0.05f)}), ElementsAre(0));
+}
+
 TEST(Tracker, TimeAndNotFramesDecidesWhenAnObjectIsForgotten) {
   Tracker t = tracker({.max_lost = 0.5});
   EXPECT_THAT(update(t, 0, {at(0, 0)}), ElementsAre(0));
