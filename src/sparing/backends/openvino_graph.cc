@@ -184,15 +184,15 @@ Result<ShapeMap> OpenVinoGraph::infer_output_shapes(const ShapeMap& input_shapes
   std::lock_guard lock(shapes_mutex_);
   if (const auto known = shapes_.find(input_shapes); known != shapes_.end()) return known->second;
   try {
-    // A clone shares the weights.
-    const std::shared_ptr<ov::Model> clone = model_->clone();
-    std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
+    // Not Model::reshape(), which also searches for patterns to rewrite, and takes several times as
+    // long. All inputs are set every time, so that it does not matter what an error left.
     for (std::size_t i = 0; i < inputs().size(); ++i) {
-      shapes[clone->input(i)] = to_engine_shape(input_shapes.at(inputs()[i].name));
+      model_->get_parameters().at(i)->set_partial_shape(
+          to_engine_shape(input_shapes.at(inputs()[i].name)));
     }
-    clone->reshape(shapes);
+    model_->validate_nodes_and_infer_types();
     for (std::size_t i = 0; i < outputs().size(); ++i) {
-      const Shape shape = to_shape(clone->output(i).get_partial_shape());
+      const Shape shape = to_shape(model_->output(i).get_partial_shape());
       if (std::any_of(shape.begin(), shape.end(), [](auto d) { return d < 0; })) {
         return Error{ErrorCode::kNotSupported, thing_ + ", output '" + outputs()[i].name + "'",
                      "its shape " + to_string_shape(shape) + " depends on the inputs' values",

@@ -63,8 +63,9 @@ class OpenVinoGraph : public webnn::BackendGraph {
 
   const std::string thing_;  // "model 'a.onnx'"
   const Operands operands_;
-  // Kept for shape inference, when shapes are dynamic.
-  std::shared_ptr<const ov::Model> model_;
+  // Kept for shape inference, when shapes are dynamic; its own are those inferred last. Under
+  // shapes_mutex_.
+  std::shared_ptr<ov::Model> model_;
   ov::CompiledModel compiled_;
   StreamPins pins_;  // after compiled_: released before the threads are
   std::atomic<std::uint64_t> copied_outputs_{0};

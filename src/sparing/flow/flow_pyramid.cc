@@ -1,6 +1,7 @@
 #include "sparing/flow/flow_pyramid.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <opencv2/core.hpp>
@@ -15,18 +16,22 @@ namespace {
 // Coarser levels say nothing more about motion than a guess does.
 constexpr int kMinLevelExtent = 12;
 
+// The row functions have pointers that do not alias, so that they are vectorised.
+void halve_rows(const std::uint8_t* __restrict a, const std::uint8_t* __restrict b,
+                std::uint8_t* __restrict out, int count) {
+  for (int x = 0; x < count; ++x) {
+    std::uint16_t p, q;  // pairs of pixels; their sums do not depend on the byte order
+    std::memcpy(&p, a + 2 * x, sizeof p);
+    std::memcpy(&q, b + 2 * x, sizeof q);
+    const auto sum = static_cast<std::uint16_t>((p & 0xff) + (p >> 8) + (q & 0xff) + (q >> 8) + 2);
+    out[x] = static_cast<std::uint8_t>(sum >> 2);
+  }
+}
+
 void halve(const cv::Mat& from, cv::Mat& to) {
   for (int y = 0; y < to.rows; ++y) {
-    const std::uint8_t* a = from.ptr<std::uint8_t>(2 * y);
-    const std::uint8_t* b = from.ptr<std::uint8_t>(2 * y + 1);
-    std::uint8_t* out = to.ptr<std::uint8_t>(y);
-    for (int x = 0; x < to.cols; ++x) {
-      std::uint16_t p, q;  // pairs of pixels; their sums do not depend on the byte order
-      std::memcpy(&p, a + 2 * x, sizeof p);
-      std::memcpy(&q, b + 2 * x, sizeof q);
-      const int sum = (p & 0xff) + (p >> 8) + (q & 0xff) + (q >> 8);
-      out[x] = static_cast<std::uint8_t>((sum + 2) >> 2);
-    }
+    halve_rows(from.ptr<std::uint8_t>(2 * y), from.ptr<std::uint8_t>(2 * y + 1),
+               to.ptr<std::uint8_t>(y), to.cols);
   }
 }
 
@@ -38,11 +43,16 @@ void pad_picture(cv::Mat& padded, Size size) {
     i = ((i % period) + period) % period;
     return i < extent ? i : period - i;
   };
+  std::array<int, kFlowBorder> left, right;  // columns that the border shows
+  for (int i = 1; i <= kFlowBorder; ++i) {
+    left[static_cast<std::size_t>(i - 1)] = mirrored(-i, size.width);
+    right[static_cast<std::size_t>(i - 1)] = mirrored(size.width - 1 + i, size.width);
+  }
   for (int y = 0; y < size.height; ++y) {
     std::uint8_t* row = padded.ptr<std::uint8_t>(y + kFlowBorder) + kFlowBorder;
     for (int i = 1; i <= kFlowBorder; ++i) {
-      row[-i] = row[mirrored(-i, size.width)];
-      row[size.width - 1 + i] = row[mirrored(size.width - 1 + i, size.width)];
+      row[-i] = row[left[static_cast<std::size_t>(i - 1)]];
+      row[size.width - 1 + i] = row[right[static_cast<std::size_t>(i - 1)]];
     }
   }
   const auto bytes = static_cast<std::size_t>(padded.cols);
@@ -55,6 +65,23 @@ void pad_picture(cv::Mat& padded, Size size) {
   }
 }
 
+void across_rows(const std::uint8_t* __restrict above, const std::uint8_t* __restrict row,
+                 const std::uint8_t* __restrict below, std::int16_t* __restrict smooth,
+                 std::int16_t* __restrict slope, int count) {
+  for (int x = 0; x < count; ++x) {
+    smooth[x] = static_cast<std::int16_t>(3 * (above[x] + below[x]) + 10 * row[x]);
+    slope[x] = static_cast<std::int16_t>(below[x] - above[x]);
+  }
+}
+
+void along_row(const std::int16_t* __restrict smooth, const std::int16_t* __restrict slope,
+               std::int16_t* __restrict out, int count) {
+  for (int x = 0; x < count; ++x) {
+    out[2 * x] = static_cast<std::int16_t>(smooth[x + 1] - smooth[x - 1]);
+    out[2 * x + 1] = static_cast<std::int16_t>(3 * (slope[x + 1] + slope[x - 1]) + 10 * slope[x]);
+  }
+}
+
 // Scharr's derivatives, x and y in turn, on the scale that OpenCV's tracker expects (32 times the
 // gradient). The picture's border must be filled.
 void differentiate(const cv::Mat& picture, cv::Mat& gradient, std::vector<std::int16_t>& scratch) {
@@ -64,18 +91,9 @@ void differentiate(const cv::Mat& picture, cv::Mat& gradient, std::vector<std::i
   std::int16_t* smooth = scratch.data() + 1;               // over three rows
   std::int16_t* slope = scratch.data() + (width + 2) + 1;  // from the row above to that below
   for (int y = 0; y < picture.rows; ++y) {
-    const std::uint8_t* row = picture.ptr<std::uint8_t>(y);
-    for (int x = -1; x <= width; ++x) {
-      const int above = row[x - step];
-      const int below = row[x + step];
-      smooth[x] = static_cast<std::int16_t>(3 * (above + below) + 10 * row[x]);
-      slope[x] = static_cast<std::int16_t>(below - above);
-    }
-    std::int16_t* out = gradient.ptr<std::int16_t>(y);
-    for (int x = 0; x < width; ++x) {
-      out[2 * x] = static_cast<std::int16_t>(smooth[x + 1] - smooth[x - 1]);
-      out[2 * x + 1] = static_cast<std::int16_t>(3 * (slope[x + 1] + slope[x - 1]) + 10 * slope[x]);
-    }
+    const std::uint8_t* row = picture.ptr<std::uint8_t>(y) - 1;
+    across_rows(row - step, row, row + step, smooth - 1, slope - 1, width + 2);
+    along_row(smooth, slope, gradient.ptr<std::int16_t>(y), width);
   }
 }
 

@@ -11,16 +11,19 @@ constexpr int kScale = 128;  // of the average: differences then fit 16 bits wit
 constexpr int kEarly = 1000;
 constexpr double kMaxRate = 0.49;  // below 1/2 in 1/65536, which a signed 16-bit factor holds
 
-// One pass over a row: mask, then average += rate * (pixel - average).
-void compare_and_learn(const std::uint8_t* pixels, std::int16_t* average, std::uint8_t* mask,
-                       int count, int limit, std::int16_t fast, std::int16_t slow) {
+// One pass over a row: mask, then average += rate * (pixel - average). All in 16 bits, which is how
+// many pixels a vector holds.
+void compare_and_learn(const std::uint8_t* __restrict pixels, std::int16_t* __restrict average,
+                       std::uint8_t* __restrict mask, int count, std::int16_t limit,
+                       std::int16_t fast, std::int16_t slow) {
   for (int i = 0; i < count; ++i) {
     const auto difference = static_cast<std::int16_t>(pixels[i] * kScale - average[i]);
-    const auto size = static_cast<std::int16_t>(std::max<int>(difference, -difference));
-    const bool differs = size > limit;
-    const std::int16_t factor = differs ? slow : fast;
-    average[i] = static_cast<std::int16_t>(average[i] + ((difference * factor) >> 16));
-    mask[i] = differs ? 255 : 0;
+    const auto opposite = static_cast<std::int16_t>(-difference);
+    const std::int16_t size = difference > opposite ? difference : opposite;
+    const std::int16_t factor = size > limit ? slow : fast;
+    const auto step = static_cast<std::int16_t>((difference * factor) >> 16);
+    average[i] = static_cast<std::int16_t>(average[i] + step);
+    mask[i] = size > limit ? 255 : 0;
   }
 }
 
@@ -48,7 +51,7 @@ double BackgroundExtractor::add(const LumaImage& blurred, double seconds) {
     return 0;
   }
   const double fast = rate(seconds) * 65536;
-  const int limit = static_cast<int>(std::min(options_.threshold, 254.0) * kScale);
+  const auto limit = static_cast<std::int16_t>(std::min(options_.threshold, 254.0) * kScale);
   compare_and_learn(blurred.data(), average_.data(), mask_.ptr<std::uint8_t>(),
                     static_cast<int>(pixels), limit, static_cast<std::int16_t>(fast),
                     static_cast<std::int16_t>(fast * options_.foreground_rate));

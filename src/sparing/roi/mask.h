@@ -10,9 +10,6 @@
 
 namespace sparing::roi {
 
-// A view of the picture's pixels for OpenCV, to read only.
-cv::Mat view(const LumaImage& image);
-
 // Means of 3 x 3 pixels: less noise, and no edges from shifts by a fraction of a pixel.
 void blur(const LumaImage& image, LumaImage& out);
 
