@@ -126,7 +126,8 @@ struct StreamsControl {
 // Runs all inputs to their ends (or until stopped), every frame into every sink; then finishes the
 // sinks. Frames of a stream arrive in order; streams are not in step. A stream that fails or ends
 // leaves, and disturbs no other; its error is in its statistics. Sinks that need pictures say so by
-// `keep_pictures`. Blocking; one call at a time for a detector.
+// `keep_pictures`. Blocking; one call at a time for a detector. With `paced` the networks run once
+// at the first sizes before the clock starts, so that what is due does not wait for them.
 StreamsSummary run_streams(StreamDetector& detector, std::vector<StreamInput> inputs,
                            std::span<ResultSink* const> sinks, bool keep_pictures,
                            const RunStreamsOptions& options = {},

@@ -21,6 +21,7 @@
 #include "sparing/streams/looping_source.h"
 #include "sparing/streams/result_writer.h"
 #include "sparing/streams/stream_feeder.h"
+#include "sparing/streams/warm_up.h"
 #include "sparing/streams/window_gate.h"
 
 namespace sparing {
@@ -53,6 +54,16 @@ Status check(const StreamDetector& detector, std::span<const StreamInput> inputs
   if (timed == nullptr) return {};
   return invalid(timed, "it goes by the clock, which a deterministic run must not look at",
                  "leave one of the two out");
+}
+
+// What is due does not wait for a network that runs for the first time.
+Status prepare(const StreamDetector& detector, std::span<const StreamInput> inputs) {
+  std::vector<Size> frames;
+  for (const StreamInput& input : inputs) {
+    const Size size = input.source->info().display_size;
+    if (size.width > 0 && size.height > 0) frames.push_back(size);
+  }
+  return warm_up(detector, frames);
 }
 
 BudgetSettings budget_settings(const StreamDetector& detector) {
@@ -392,7 +403,9 @@ StreamsSummary StreamRun::summarize_run() {
 StreamsSummary run_streams(StreamDetector& detector, std::vector<StreamInput> inputs,
                            std::span<ResultSink* const> sinks, bool keep_pictures,
                            const RunStreamsOptions& options, const StreamsControl& control) {
-  if (Status status = check(detector, inputs, options); !status.ok()) {
+  Status status = check(detector, inputs, options);
+  if (status.ok() && options.paced) status = prepare(detector, inputs);
+  if (!status.ok()) {
     StreamsSummary summary;
     summary.error = std::move(status).error();
     return summary;
