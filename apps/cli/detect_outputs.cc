@@ -43,6 +43,21 @@ bool is_per_stream(const std::string& path) {
   return path.find("{stream}") != std::string::npos || path.find("{name}") != std::string::npos;
 }
 
+// A slip in a placeholder would put all inputs in one file of a strange name.
+Status check_placeholders(const std::string& path) {
+  for (std::size_t open = path.find('{'); open != std::string::npos;
+       open = path.find('{', open + 1)) {
+    const std::size_t close = path.find_first_of("{}", open + 1);
+    if (close == std::string::npos || path[close] != '}') continue;
+    const std::string placeholder = path.substr(open, close + 1 - open);
+    if (placeholder == "{stream}" || placeholder == "{name}") continue;
+    return Error{ErrorCode::kInvalidArgument, "output '" + path + "'",
+                 "there is no placeholder " + placeholder,
+                 "use {stream}, the input's number, or {name}, its file name without ending"};
+  }
+  return {};
+}
+
 struct Wanted {
   std::string path;
   std::string format;  // empty: by ending
@@ -153,6 +168,7 @@ Result<DetectOutputs> open_outputs(const DetectSettings& settings, const RunInfo
   const std::vector<Wanted> wanted = wanted_outputs(settings);
   std::set<fs::path> seen;
   for (const Wanted& output : wanted) {
+    SPARING_RETURN_IF_ERROR(check_placeholders(output.path));
     for (std::size_t i = 0; i < run.sources.size(); ++i) {
       if (!is_per_stream(output.path) && i > 0) break;
       SPARING_RETURN_IF_ERROR(

@@ -43,12 +43,20 @@ struct DetectSettings {
   CanvasExportOptions export_options;
   // Named, as the user wrote it: the first option that only such a run has. Empty: none.
   std::string streams_option;
+  // All options that the user wrote, e.g. "--fps".
+  std::vector<std::string> given;
 
   bool writes_to_stdout() const;
 };
 
 // What holds for both ways. kInvalidArgument.
 Status check_settings(const DetectSettings& settings);
+
+// Options that contradict each other, or do nothing beside the others: kInvalidArgument names them.
+Status check_conflicts(const DetectSettings& settings);
+// Before the names of the parts' options on the command line, against clashes.
+inline constexpr char kRoiPrefix[] = "roi-";
+inline constexpr char kPackPrefix[] = "pack-";
 
 // Whole frames of one input, each looked at. The exit code.
 int run_whole_frames(const DetectSettings& settings, const std::stop_token& stop);

@@ -11,6 +11,7 @@
 #include "detect_outputs.h"
 #include "detect_settings.h"
 #include "exit_codes.h"
+#include "option_flags.h"
 #include "progress.h"
 #include "sparing/base/version.h"
 #include "sparing/io/source.h"
@@ -44,7 +45,9 @@ struct Inputs {
   std::vector<StreamInput> inputs;
   std::vector<SourceInfo> infos;
   std::vector<bool> usable;
-  std::optional<Error> first_error;
+  std::vector<Error> errors;  // of those that are not usable
+
+  bool any_usable() const { return errors.size() < usable.size(); }
 };
 
 bool is_still(const SourceInfo& info) { return info.container == "image2"; }
@@ -84,7 +87,7 @@ Status open_input(const DetectSettings& settings, const std::string& spec,
     if (error.code != ErrorCode::kInput || !exists(spec) || settings.inputs.size() == 1) {
       return error;
     }
-    if (!inputs.first_error) inputs.first_error = error;
+    inputs.errors.push_back(error);
     input.source = std::make_unique<UnopenedSource>(spec, error);
   }
   if (spec != "-") input.reopen = [spec, options] { return open_source(spec, options); };
@@ -99,9 +102,6 @@ Result<Inputs> open_inputs(const DetectSettings& settings, const std::stop_token
   Inputs inputs;
   for (const std::string& spec : settings.inputs) {
     SPARING_RETURN_IF_ERROR(open_input(settings, spec, stop, inputs));
-  }
-  if (std::find(inputs.usable.begin(), inputs.usable.end(), true) == inputs.usable.end()) {
-    return *inputs.first_error;
   }
   return inputs;
 }
@@ -130,7 +130,44 @@ Status check_streams_settings(const DetectSettings& settings) {
                  "leave these out");
   }
   SPARING_RETURN_IF_ERROR(validate_options(settings.streams));
-  return validate_options(settings.run);
+  SPARING_RETURN_IF_ERROR(check_options(settings.tuning.roi, kRoiPrefix));
+  SPARING_RETURN_IF_ERROR(check_options(settings.tuning.pack, kPackPrefix));
+  SPARING_RETURN_IF_ERROR(validate_options(settings.run));
+  return check_conflicts(settings);
+}
+
+// Each error, and the exit code of the first.
+int report_all(const std::vector<Error>& errors) {
+  int code = kExitOk;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const int own = report(errors[i]);
+    if (i == 0) code = own;
+  }
+  return code;
+}
+
+void print_notes(const DetectSettings& settings, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    if (!settings.quiet) std::fprintf(stderr, "sparing: note: %s\n", note.c_str());
+  }
+}
+
+// A window ends on a frame that is looked at.
+std::vector<std::string> long_windows(const DetectSettings& settings, const Inputs& inputs) {
+  std::vector<std::string> notes;
+  for (const SourceInfo& info : inputs.infos) {
+    if (settings.streams.every == 0 || info.frame_rate.num == 0) continue;
+    const double seconds = settings.streams.every * static_cast<double>(info.frame_rate.den) /
+                           static_cast<double>(info.frame_rate.num);
+    if (seconds <= settings.streams.window) continue;
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "--every %d is a frame in %.1f s of '%s': its windows, and the delay of results, "
+                  "are as long, in place of --window %g",
+                  settings.streams.every, seconds, info.name.c_str(), settings.streams.window);
+    notes.emplace_back(text);
+  }
+  return notes;
 }
 
 // What ended streams early; the exit code that it makes.
@@ -179,12 +216,6 @@ int finish(const DetectSettings& settings, const StreamsDescription& description
     return kExitInterrupted;
   }
   return streams_code;
-}
-
-void print_notes(const DetectSettings& settings, const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) {
-    if (!settings.quiet) std::fprintf(stderr, "sparing: note: %s\n", note.c_str());
-  }
 }
 
 Result<StreamDetector> make_detector(const DetectSettings& settings,
@@ -241,6 +272,8 @@ int run_many_streams(const DetectSettings& settings, const std::stop_token& stop
   if (Status status = check_streams_settings(settings); !status.ok()) return report(status.error());
   auto inputs = open_inputs(settings, stop);
   if (!inputs.ok()) return report(inputs.error());
+  if (!inputs->any_usable()) return report_all(inputs->errors);
+  print_notes(settings, long_windows(settings, *inputs));
   StreamsDescription description;
   std::vector<KeptProfile> kept;
   auto detector = make_detector(settings, description, kept);

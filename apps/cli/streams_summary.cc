@@ -148,6 +148,15 @@ void append_drops(std::string& text, const StreamsSummary& summary) {
              static_cast<long long>(stream.detector.rested_regions));
     }
   }
+  const DetectorTotals& totals = summary.totals;
+  for (const DropCount& drop : totals.dropped_detections) {
+    append(text, "dropped %lld detections: %s\n", static_cast<long long>(drop.count),
+           drop.reason.c_str());
+  }
+  if (totals.full_canvases > 0) {
+    append(text, "%lld canvases had more detections than are kept (--max-detections)\n",
+           static_cast<long long>(totals.full_canvases));
+  }
   if (text.size() > before) text += "\n";
 }
 
@@ -234,6 +243,8 @@ Json detector_json(const StreamsSummary& summary) {
   json["fill"] = totals.packed_canvas_area > 0
                      ? Json(totals.packed_area / totals.packed_canvas_area)
                      : Json(nullptr);
+  json["dropped_detections"] = drops_json(totals.dropped_detections);
+  json["full_canvases"] = totals.full_canvases;
   return json;
 }
 

@@ -21,6 +21,7 @@
 #include "scale_training.h"
 #include "signals.h"
 #include "sparing/base/clock.h"
+#include "sparing/io/file.h"
 #include "sparing/io/source.h"
 #include "sparing/streams/scale_model_json.h"
 #include "sparing/streams/scale_sampler.h"
@@ -236,6 +237,7 @@ int TrainScaleCommand::run() {
     }
     file = paths.model_dir / "scales" / (network->manifest.name + "." + precision + ".json");
   }
+  if (Status s = check_writable(file); !s.ok()) return report(s.error());
   Samples samples;
   for (const std::string& clip : clips) {
     if (Status s = sample_clip(clip, *range, *context, *network, samples); !s.ok()) {

@@ -101,6 +101,11 @@ std::string number_problem(std::string_view text, bool whole, double low, double
   return {};
 }
 
+std::string flag_name(std::string_view field, std::string_view prefix) {
+  const bool has_it = field.starts_with(prefix.substr(0, prefix.find('-')));
+  return "--" + std::string(has_it ? "" : prefix) + std::string(field);
+}
+
 void refuse_empty_values(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_expected_max() == 0) continue;  // a flag

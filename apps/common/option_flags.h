@@ -42,23 +42,34 @@ struct FlagStyle {
   std::string prefix;  // "roi-": before names that do not begin with it, e.g. against clashes
 };
 
+// "--roi-reduction" for the field "reduction" and the prefix "roi-".
+std::string flag_name(std::string_view field, std::string_view prefix);
+
+// validate_options, whose error names the option as it is on the command line.
+template <class Struct>
+Status check_options(const Struct& options, std::string_view prefix) {
+  Status status = validate_options(options);
+  if (status.ok()) return status;
+  Error error = status.error();
+  const std::string field = error.thing.substr(error.thing.find_first_not_of('-'));
+  error.thing = flag_name(field, prefix);
+  return error;
+}
+
 // Choices are checked by validate_options, so that a library user reads the same message. What is
 // on by default gets a --no-NAME, too.
 template <class Struct>
 void add_flags(CLI::App& app, Struct& options, const FlagStyle& style = {}) {
   for_each_option(options, [&](const auto& field, auto& value) {
     using T = std::decay_t<decltype(value)>;
-    std::string name(field.name);
-    const std::string_view part = std::string_view(style.prefix).substr(0, style.prefix.find('-'));
-    if (!name.starts_with(part)) name = style.prefix + name;
-    const std::string flag = "--" + name;
+    const std::string flag = flag_name(field.name, style.prefix);
     std::string help(field.help_text);
     if (!field.choice_list.empty()) help += " (" + std::string(field.choice_list) + ")";
     const auto arrange = [&](CLI::Option* option) {
       if (!style.group.empty()) option->group(style.group);
     };
     if constexpr (std::is_same_v<T, bool>) {
-      arrange(app.add_flag(value ? flag + ",!--no-" + name : flag, value, help));
+      arrange(app.add_flag(value ? flag + ",!--no-" + flag.substr(2) : flag, value, help));
     } else {
       CLI::Option* option = app.add_option(flag, value, help);
       arrange(option);

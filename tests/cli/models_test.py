@@ -271,6 +271,12 @@ class TrainScale(ModelsTest):
                 ((st.SAMPLE, "--model", "unicorn"), 4, ("unicorn",))):
             run = self.train(*arguments, "--precision", "f32", "--out", path)
             self.assert_error(run, code, *words)
+        # What cannot be written is told before there is work.
+        taken = self.dir / "taken"
+        taken.mkdir()
+        for place in "/dev/full/x.json", "/dev/full/deep/x.json", taken:
+            run = self.train(st.SAMPLE, "--precision", "f32", "--out", place)
+            self.assert_error(run, 5, str(place))
 
     def test_interrupted_leaves_nothing(self):
         process = subprocess.Popen(

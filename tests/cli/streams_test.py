@@ -219,7 +219,13 @@ class Failures(StreamsTest):
     def test_all_broken(self):
         broken = self.dir / "broken.mp4"
         broken.write_bytes(b"this is no video" * 1000)
-        self.assert_error(self.detect(broken, broken, "--out", self.out), 3, "broken.mp4")
+        other = self.dir / "other.mp4"
+        other.write_bytes(b"nor is this" * 1000)
+        run = self.detect(broken, other, "--out", self.out)
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertEqual([word for word in ("broken.mp4", "other.mp4") if word in run.stderr],
+                         ["broken.mp4", "other.mp4"], run.stderr)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 2, run.stderr)
         self.assertFalse(self.out.exists())
 
     def test_a_name_that_is_wrong_ends_it_before_it_begins(self):
@@ -296,11 +302,47 @@ class Usage(StreamsTest):
                                  (("--processors", "cpu:f32:4000"), ("--processors", "cores")),
                                  (("--profile", "a", "--profile", "b"), ("--profile",)),
                                  (("--scales", "nowhere.json"), ("nowhere.json",)),
-                                 (("--tile", "0x0"), ("0x0",))):
+                                 (("--tile", "0x0"), ("--tile", "0x0")),
+                                 (("--roi-reduction", 3), ("--roi-reduction", "'3'"))):
             run = self.detect(st.SAMPLE, st.SAMPLE, *arguments, "--out", self.out)
             self.assertIn(run.returncode, (2, 4), run.stderr)
             self.assert_error(run, run.returncode, *words)
         self.assertEqual(os.listdir(self.dir), [])
+
+    def test_options_that_contradict_each_other_or_do_nothing(self):
+        for arguments, other in ((("--fps", 50, "--budget", 5), "--budget"),
+                                 (("--speed", 2), "--paced"),
+                                 (("--paced-queue", 9), "--paced"),
+                                 (("--max-every", 3, "--every", 2), "--every"),
+                                 (("--tile", "320x320", "--mode", "packed"), "--mode"),
+                                 (("--tile-overlap", 0.1, "--mode", "frame"), "--mode"),
+                                 (("--target-recall", 0.9, "--mode", "packed"), "--mode auto"),
+                                 (("--export-canvases", self.dir / "c", "--mode", "tiles"),
+                                  "--mode"),
+                                 (("--stall", 1, "--deterministic"), "--deterministic"),
+                                 (("--explain-frames", 1), "--explain"),
+                                 (("--export-score", 0.5), "--export-canvases")):
+            run = self.detect(st.SAMPLE, *arguments, "--out", self.out)
+            self.assert_error(run, 2, f"sparing: {arguments[0]}: ", other, ";")
+        self.assertEqual(os.listdir(self.dir), [])
+        # With what they are for they are taken.
+        run = self.detect(st.SAMPLE, "--max-frames", 6, "--mode", "auto", "--every", 0, "--tile",
+                          "320x320", "--max-every", 3, "--target-recall", 0.9, "--out", self.out,
+                          *QUIET)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_placeholders(self):
+        for argument in "--out", "--render":
+            run = self.detect(st.SAMPLE, st.SAMPLE, argument, self.dir / "{nmae}.mp4")
+            self.assert_error(run, 2, "{nmae}", "{name}", "{stream}")
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_windows_that_are_longer_than_was_said(self):
+        grey = grey_video(self.dir / "grey.mkv", 96, 64, 30, 10)
+        for every, said in ((10, False), (20, True)):
+            run = self.detect(grey, "--mode", "frame", "--every", every, "--out", self.out)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual("--every 20 is a frame in 2.0 s of" in run.stderr, said, run.stderr)
 
     def test_standard_input_is_one_video(self):
         self.assert_error(self.detect("-", "-", "--out", self.out), 2, "twice")

@@ -17,6 +17,10 @@ namespace sparing {
 Status write_file(const std::filesystem::path& path,
                   std::span<const std::span<const std::byte>> parts);
 
+// Whether write_file() could begin to write there, as far as can be said without leaving anything
+// behind: for what takes long before it has something to write. kOutput: no, and why.
+Status check_writable(const std::filesystem::path& path);
+
 // Writing to what is read would destroy it. kInvalidArgument when `path` is, by whatever link, one
 // of the sources' files.
 Status check_not_an_input(const std::filesystem::path& path, std::span<const SourceInfo> sources);

@@ -41,7 +41,7 @@ struct ExplainOptions {
 //   window-000012/canvas-000345.png          the pixels as the network saw them (small canvases
 //                                            doubled or tripled), each region with its stream,
 //                                            frame and scale, and the detections
-//   index.html                               all pictures in order
+//   index.html                               all pictures in order, with a legend
 //   trace.json                               the timeline, for chrome://tracing or Perfetto
 // Everything is whole after each window, so that it can be looked at while the run goes on, or
 // after it was stopped. Pictures take time: the run is slower, and its inference times stay what

@@ -171,6 +171,9 @@ struct DetectorTotals {
   double packed_canvas_area = 0;
   std::int64_t windows_over_budget = 0;   // measured spending above 1.1 times the budget
   std::vector<std::int64_t> canvases_of;  // of each processor
+  // Of the network's detections; those below the score are none.
+  std::vector<DropCount> dropped_detections;
+  std::int64_t full_canvases = 0;  // with more detections than are kept of their regions
 };
 
 class StreamDetector {

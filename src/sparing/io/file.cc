@@ -40,7 +40,31 @@ Status write_parts(const std::filesystem::path& path,
   return file.publish();
 }
 
+Status try_to_write(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path parent = fs::absolute(path).parent_path();
+  if (fs::is_directory(parent, error)) {
+    // Made, and removed by the destructor.
+    SPARING_ASSIGN_OR_RETURN(const PendingFile file, PendingFile::create(path));
+    return {};
+  }
+  // The folder in which folders would be made.
+  while (!fs::exists(parent, error) && parent.has_relative_path()) parent = parent.parent_path();
+  if (!fs::is_directory(parent, error)) return output_error(path, ENOTDIR);
+  if (::access(parent.c_str(), W_OK | X_OK) != 0) return output_error(path, errno);
+  return {};
+}
+
 }  // namespace
+
+Status check_writable(const std::filesystem::path& path) {
+  try {
+    return try_to_write(path);
+  } catch (const std::exception& e) {
+    return Error{ErrorCode::kOutput, "output '" + path.string() + "'", e.what(), "check the path"};
+  }
+}
 
 Status write_file(const std::filesystem::path& path,
                   std::span<const std::span<const std::byte>> parts) {

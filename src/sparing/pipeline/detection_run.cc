@@ -198,14 +198,10 @@ RunSummary DetectionRun::summarize_run(double wall_seconds) {
   summary.stages = {summarize("decode", decode_time_), summarize("import", import_time_),
                     summarize("inference", inference_time_),
                     summarize("post-processing", read_time_), summarize("output", write_time_)};
-  const auto count = [](std::vector<DropCount>& drops, const char* reason, std::int64_t n) {
-    if (n > 0) drops.push_back({reason, n});
-  };
-  count(summary.dropped_frames, "decoded when the run was ended", frames_decoded_ - frames_done_);
-  count(summary.dropped_detections, "not finite", counts_.not_finite);
-  count(summary.dropped_detections, "negative width or height", counts_.inside_out);
-  count(summary.dropped_detections, "class without a label", counts_.unknown_class);
-  count(summary.dropped_detections, "outside the frame", counts_.outside_frame);
+  if (const std::int64_t decoded = frames_decoded_ - frames_done_; decoded > 0) {
+    summary.dropped_frames.push_back({"decoded when the run was ended", decoded});
+  }
+  summary.dropped_detections = drop_counts(counts_);
   summary.full_frames = counts_.full_frames;
   summary.damaged_frames = source_.damaged_frames();
   summary.hdr_frames = hdr_frames_done_;

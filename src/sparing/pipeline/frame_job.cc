@@ -117,6 +117,18 @@ Result<Completion> Detector::Impl::dispatch(const FrameSlot& slot) {
   return context.dispatch(graph, {{input_name, slot.input}}, slot.outputs);
 }
 
+std::vector<DropCount> drop_counts(const DetectionCounts& counts) {
+  std::vector<DropCount> drops;
+  const auto count = [&](const char* reason, std::int64_t n) {
+    if (n > 0) drops.push_back({reason, n});
+  };
+  count("not finite", counts.not_finite);
+  count("negative width or height", counts.inside_out);
+  count("class without a label", counts.unknown_class);
+  count("outside the frame", counts.outside_frame);
+  return drops;
+}
+
 // Best first, without the lesser of overlapping boxes where the model wants that.
 void Detector::Impl::keep_best(std::vector<Detection>& detections, int most,
                                DetectionCounts& counts) const {

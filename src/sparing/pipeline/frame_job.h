@@ -29,6 +29,9 @@ struct DetectionCounts {
   std::int64_t outside_frame = 0;  // nothing left after clipping to the frame
 };
 
+// Those of single detections that are not zero, with the reason.
+std::vector<DropCount> drop_counts(const DetectionCounts& counts);
+
 struct Detector::Impl {
   Context context;
   Graph graph;

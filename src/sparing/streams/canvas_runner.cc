@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sparing/base/check.h"
+#include "sparing/streams/no_throw.h"
 
 namespace sparing {
 namespace {
@@ -97,10 +98,13 @@ Status CanvasRunner::start(Lane& lane) {
   };
   const Clock::time_point begin = Clock::now();
   job.report.draw_start = std::chrono::duration<double>(begin - epoch_).count();
-  if (Status s = detector.prepare(*slot, job.report.size); !s.ok()) return give_back(s);
-  if (Status s = draw(detector, detector.context, *slot, job); !s.ok()) return give_back(s);
+  const auto prepare = [&]() -> Status {
+    SPARING_RETURN_IF_ERROR(detector.prepare(*slot, job.report.size));
+    return draw(detector, detector.context, *slot, job);
+  };
+  if (Status s = no_throw("drawing of a canvas", prepare); !s.ok()) return give_back(s);
   job.report.draw_seconds = seconds_since(begin);
-  auto completion = detector.dispatch(*slot);
+  auto completion = no_throw("inference", [&] { return detector.dispatch(*slot); });
   if (!completion.ok()) return give_back(std::move(completion).error());
   lane.in_flight.push_back({&job, slot, std::move(*completion)});
   lane.waiting.pop_back();
@@ -152,7 +156,7 @@ Status CanvasRunner::read_oldest(Lane& lane, const ReconstructOptions& options,
     report.read_seconds = seconds_since(begin);
     return show(item, detector.context, observe);
   };
-  Status status = read();
+  Status status = no_throw("reading of a canvas", read);
   lane.free.push_back(item.slot);
   return status;
 }

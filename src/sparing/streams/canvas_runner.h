@@ -29,7 +29,8 @@ class CanvasRunner {
   CanvasRunner(std::span<Processor> processors, Clock::time_point epoch);
 
   // Runs all jobs, in their order on each processor; `observe` (may be empty) sees each after it
-  // was read. An error ends the run after what is in flight has ended.
+  // was read. An error ends the run after what is in flight has ended; an exception, of a library
+  // or of `observe`, is one (kInternal).
   Status run(std::span<CanvasJob> jobs, const ReconstructOptions& options,
              const std::function<Status(const CanvasReport&)>& observe);
 

@@ -30,6 +30,40 @@ Rgb source_color(RoiSource source) {
   return kDrawn;
 }
 
+struct LegendEntry {
+  RoiSource source;
+  const char* text;
+};
+constexpr LegendEntry kLegend[] = {
+    {RoiSource::kFlow, "a followed object"},
+    {RoiSource::kDifference, "motion"},
+    {RoiSource::kBackground, "something that stands where nothing stood"},
+    {RoiSource::kWholeFrame, "the whole frame"},
+    {RoiSource::kTile, "a tile"}};
+
+std::string swatch(Rgb color, const std::string& text) {
+  char style[96];
+  std::snprintf(style, sizeof style, "<i style=\"background:rgb(%d,%d,%d)\"></i> ", color.r,
+                color.g, color.b);
+  return style + text;
+}
+
+// What the pictures' colours and words mean.
+std::string legend() {
+  std::string text = "<p>Regions, by why they are looked at:";
+  for (const LegendEntry& entry : kLegend) {
+    text += " " + swatch(source_color(entry.source), entry.text) + ",";
+  }
+  text +=
+      " " + swatch(kDrawn, "what of the frame was drawn on a canvas") +
+      ". Detections have a colour for each class.</p>\n"
+      "<p>Shown are key frames, those that are looked at. A region of a canvas is named "
+      "STREAM:FRAME xSCALE, and where it was not drawn to find objects: <b>refresh</b>, a whole "
+      "frame to measure what the present way misses; <b>trial</b>, a whole frame at another "
+      "scale, to measure that; <b>probe</b>, a region at another scale, to tune it.</p>\n";
+  return text;
+}
+
 std::string_view way_name(DetectWay way) {
   for (const DetectWayInfo& info : kDetectWays) {
     if (info.way == way) return info.name;
@@ -215,7 +249,9 @@ Result<std::unique_ptr<StreamObserver>> open_explain(const fs::path& dir, Observ
   // Closing tags are optional in HTML: the page is whole at any time.
   index << "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Sparing: a run explained</title>\n"
            "<style>body{font:14px sans-serif}figure{display:inline-block;margin:4px}"
-           "img{max-width:640px;display:block}</style>\n";
+           "img{max-width:640px;display:block}"
+           "p i{display:inline-block;width:1em;height:1em;border:1px solid #888}</style>\n"
+        << legend();
   if (!index.flush()) {
     return Error{ErrorCode::kOutput, "file '" + (dir / "index.html").string() + "'",
                  "cannot be written", "check the folder's permissions"};

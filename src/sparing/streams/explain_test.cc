@@ -104,6 +104,13 @@ TEST_F(ExplainTest, KeyFramesShowRegionsAndDetections) {
   const std::string index = text_of(folder_ / "index.html");
   EXPECT_THAT(index, HasSubstr("window-000003/canvas-000000.png"));
   EXPECT_THAT(index, HasSubstr("window-000003/stream-1-frame-000007.png"));
+  // The legend has the colours that the pictures have.
+  EXPECT_THAT(index, HasSubstr("rgb(0,210,210)\"></i> a followed object"));
+  EXPECT_THAT(index, HasSubstr("rgb(255,255,255)\"></i> what of the frame was drawn"));
+  for (const DrawPurpose purpose :
+       {DrawPurpose::kRefresh, DrawPurpose::kTrial, DrawPurpose::kProbe}) {
+    EXPECT_THAT(index, HasSubstr("<b>" + std::string(to_string(purpose)) + "</b>"));
+  }
 }
 
 TEST_F(ExplainTest, TheLastKeyFramesOfTheFirstWindowsOnly) {

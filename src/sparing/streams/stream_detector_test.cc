@@ -7,8 +7,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <set>
+#include <stdexcept>
 
 #include "sparing/backends/fake.h"
 
@@ -96,12 +98,13 @@ std::vector<Box> bright_boxes(const float* pixels, int width, int height) {
   return boxes;
 }
 
+// `damaged`: every inference also finds a box without an edge.
 Processor make_processor(const std::string& name, int streams = 1, double ns_per_pixel = 100,
-                         const DetectOptions& detect = {}) {
+                         const DetectOptions& detect = {}, bool damaged = false) {
   FakeGraph graph;
   graph.inputs = {{"input", {DataType::kFloat32, {1, 3, -1, -1}}}};
   graph.outputs = {{"boxes", {DataType::kFloat32, {1, kMostBoxes, 6}}}};
-  graph.run = [](const auto& inputs, const auto& outputs) -> Status {
+  graph.run = [damaged](const auto& inputs, const auto& outputs) -> Status {
     const FakeTensor& input = inputs.at("input");
     const auto* pixels = reinterpret_cast<const float*>(input.bytes.data());
     auto* rows = reinterpret_cast<float*>(outputs.at("boxes").bytes.data());
@@ -111,6 +114,10 @@ Processor make_processor(const std::string& name, int streams = 1, double ns_per
     for (std::size_t i = 0; i < std::min<std::size_t>(boxes.size(), kMostBoxes); ++i) {
       const float row[6] = {boxes[i].x0, boxes[i].y0, boxes[i].x1, boxes[i].y1, 0.9f, 0};
       std::memcpy(rows + 6 * i, row, sizeof row);
+    }
+    if (damaged) {
+      const float row[6] = {std::numeric_limits<float>::quiet_NaN(), 0, 9, 9, 0.9f, 0};
+      std::memcpy(rows + 6 * (kMostBoxes - 1), row, sizeof row);
     }
     return {};
   };
@@ -431,6 +438,21 @@ class Watcher : public StreamObserver {
   int fail_at = -1;
 };
 
+// As a library does that runs out of memory.
+class Thrower : public StreamObserver {
+ public:
+  Status on_canvas(const CanvasReport&) override {
+    if (on_canvases) throw std::runtime_error("out of memory");
+    return {};
+  }
+  Status on_window(const WindowReport&,
+                   const std::function<const VideoFrame*(int, std::int64_t)>&) override {
+    if (!on_canvases) throw std::runtime_error("out of memory");
+    return {};
+  }
+  bool on_canvases = true;
+};
+
 TEST(StreamDetector, AnObserverSeesCanvasesAndFrames) {
   StreamDetector detector = make_detector(deterministic("packed", 2));
   Watcher watcher;
@@ -455,6 +477,38 @@ TEST(StreamDetector, AnObserversErrorEndsTheWindowNotTheDetector) {
   EXPECT_TRUE(detector.finish_window().ok());
 }
 
+TEST(StreamDetector, AnExceptionIsAnErrorAndTheNextWindowWorks) {
+  for (const bool on_canvases : {true, false}) {
+    StreamDetector detector = make_detector(deterministic("frame", 1));
+    Thrower thrower;
+    thrower.on_canvases = on_canvases;
+    detector.set_observer(&thrower);
+    const Scene scene = two_people();
+    ASSERT_TRUE(detector.add_stream({"s", {10, 1}}).ok());
+    for (std::int64_t i = 0; i < 4; ++i) ASSERT_TRUE(detector.add_frame(0, scene.draw(i)).ok());
+    const auto failed = detector.finish_window();
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.error().code, ErrorCode::kInternal);
+    EXPECT_THAT(failed.error().to_string(), HasSubstr("out of memory"));
+    detector.set_observer(nullptr);
+    ASSERT_TRUE(detector.add_frame(0, scene.draw(4)).ok());
+    const auto next = detector.finish_window();
+    ASSERT_TRUE(next.ok()) << next.error().to_string();
+    EXPECT_EQ(next->frames.at(0).boxes.size(), 2u);
+  }
+}
+
+TEST(StreamDetector, WhatTheNetworkGivesInVainIsCounted) {
+  std::vector<Processor> all;
+  all.push_back(make_processor("fake", 1, 100, {.max_detections = 1}, true));
+  auto detector = StreamDetector::create(std::move(all), deterministic("frame", 1)).value();
+  const Played run = play(detector, {two_people()}, {10});
+  ASSERT_EQ(run.totals.dropped_detections.size(), 1u);
+  EXPECT_EQ(run.totals.dropped_detections[0].reason, "not finite");
+  EXPECT_EQ(run.totals.dropped_detections[0].count, run.totals.canvases);
+  EXPECT_EQ(run.totals.full_canvases, run.totals.canvases) << "two people, one is kept";
+}
+
 TEST(StreamDetector, RefusesBadInput) {
   StreamOptions options;
   options.mode = "best";
@@ -467,7 +521,8 @@ TEST(StreamDetector, RefusesBadInput) {
   options.tile = "640";
   std::vector<Processor> two;
   two.push_back(make_processor("fake"));
-  EXPECT_FALSE(StreamDetector::create(std::move(two), options).ok());
+  EXPECT_THAT(StreamDetector::create(std::move(two), options).error().to_string(),
+              HasSubstr("--tile: '640'"));
 
   StreamDetector detector = make_detector(deterministic("packed", 1));
   const Scene scene = two_people();
