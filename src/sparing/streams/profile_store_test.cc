@@ -5,17 +5,19 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 
 #include "sparing/streams/fake_network_test_util.h"
 #include "sparing/streams/latency_meter.h"
+#include "sparing/streams/wrong_json_test_util.h"
 
 namespace sparing {
 namespace {
 
 using ::testing::AllOf;
+using testing::expect_refused;
 using ::testing::HasSubstr;
+using testing::WrongJson;
 namespace fs = std::filesystem;
 
 const ProfileIdentity kHere{"net", "cpu:f32:1", "A Machine", "engine 1"};
@@ -83,14 +85,7 @@ TEST_F(ProfileStore, RefusesOthersWithTheReason) {
 }
 
 TEST_F(ProfileStore, NamesTheWrongFieldItsValueAndTheFix) {
-  const std::string good = to_json(a_profile(), kHere);
-  struct Case {
-    const char* from;
-    const char* to;
-    const char* names;
-    const char* value;
-  };
-  const Case cases[] = {
+  const WrongJson cases[] = {
       {"\"ms\": 10.5", "\"ms\": -1", "points[0].ms", "-1"},
       {"\"ms\": 10.5", "\"ms\": \"x\"", "points[0].ms", "\"x\""},
       {"\"ms\": 10.5", "\"m\": 1", "points[0].ms", "missing"},
@@ -101,15 +96,9 @@ TEST_F(ProfileStore, NamesTheWrongFieldItsValueAndTheFix) {
       {"\"engine\"", "\"motor\"", "engine", "missing"},
       {"\"machine\"", "\"more\": 1, \"machine\"", "more", "unknown"},
   };
-  for (const Case& wrong : cases) {
-    std::string text = good;
-    text.replace(text.find(wrong.from), std::strlen(wrong.from), wrong.to);
-    const auto read = parse_profile(text, "p.json", kHere);
-    ASSERT_FALSE(read.ok()) << wrong.to;
-    EXPECT_THAT(read.error().to_string(),
-                AllOf(HasSubstr("p.json"), HasSubstr(wrong.names), HasSubstr(wrong.value)));
-    EXPECT_FALSE(read.error().fix.empty());
-  }
+  expect_refused(to_json(a_profile(), kHere), cases, [](const auto& text, const char* file) {
+    return parse_profile(text, file, kHere);
+  });
   const auto empty = parse_profile("", "p.json", kHere);
   ASSERT_FALSE(empty.ok());
   EXPECT_EQ(empty.error().code, ErrorCode::kInput);

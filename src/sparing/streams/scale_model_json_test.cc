@@ -4,14 +4,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <fstream>
+
+#include "sparing/streams/wrong_json_test_util.h"
 
 namespace sparing {
 namespace {
 
 using ::testing::AllOf;
+using testing::expect_refused;
 using ::testing::HasSubstr;
+using testing::WrongJson;
 namespace fs = std::filesystem;
 
 // Objects up to 50 px high are drawn with 400 px^2, others with 900.
@@ -67,13 +70,7 @@ TEST(ScaleModelJson, TheDefaultsHaveNoTreeAndNoRates) {
 }
 
 TEST(ScaleModelJson, NamesTheWrongFieldItsValueAndTheFix) {
-  struct Case {
-    const char* from;
-    const char* to;
-    const char* names;
-    const char* value;
-  };
-  const Case cases[] = {
+  const WrongJson cases[] = {
       {"\"unsure-height\": 51.5", "\"unsure-height\": 0", "height.unsure-height", "0"},
       {"\"snap\": true", "\"snap\": 1", "height.snap", "1"},
       {"\"snap\": true", "\"snap\": true, \"snip\": 1", "height.snip", "unknown"},
@@ -82,21 +79,12 @@ TEST(ScaleModelJson, NamesTheWrongFieldItsValueAndTheFix) {
       {"\"min-scale\": 0.16", "\"min-scale\": 0", "scales", "0"},
       {"\"height-under-rate\": 0.0625", "\"height-under-rate\": 2", "height-under-rate", "2"},
       {"\"area\"", "\"weight\"", "weight", "tree"},
-      {"400.0", "-400.0", "m.json", "level"},
-      {"400.0", "1000.0", "m.json", "level"},
+      {"400.0", "-400.0", "file.json", "level"},
+      {"400.0", "1000.0", "file.json", "level"},
       {"\"schema\": 1", "\"schema\": 2", "schema", "2"},
       {"\"model\": \"net\",", "", "model", "missing"},
   };
-  for (const Case& wrong : cases) {
-    std::string text = to_json(a_model());
-    ASSERT_NE(text.find(wrong.from), std::string::npos) << wrong.from << text;
-    text.replace(text.find(wrong.from), std::strlen(wrong.from), wrong.to);
-    const auto read = parse_scale_model(text, "m.json");
-    ASSERT_FALSE(read.ok()) << wrong.to;
-    EXPECT_THAT(read.error().to_string(),
-                AllOf(HasSubstr("m.json"), HasSubstr(wrong.names), HasSubstr(wrong.value)));
-    EXPECT_FALSE(read.error().fix.empty());
-  }
+  expect_refused(to_json(a_model()), cases, parse_scale_model);
 }
 
 TEST(ScaleModelJson, ATreeMustBeOneEvenWhenItIsNotUsed) {
