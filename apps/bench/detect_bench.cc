@@ -240,6 +240,12 @@ std::vector<std::string> detect_stages() {
 }
 
 Status bench_detect(const BenchOptions& options, Report& report) {
+  // Of the default folder what is missing is skipped; one that was asked for must be there.
+  const fs::path& data = options.detect.data;
+  if (data != DetectBenchOptions{}.data && !fs::is_directory(data)) {
+    return Error{ErrorCode::kInput, "--data '" + data.string() + "'", "there is no such folder",
+                 "give the folder of the test material (docs/benchmarks.md)"};
+  }
   for (const Stage& stage : kStages) {
     if (is_wanted(stage, options)) SPARING_RETURN_IF_ERROR(stage.run(options, report));
   }

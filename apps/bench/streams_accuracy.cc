@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <set>
 
+#include "sparing/base/clock.h"
 #include "streams_bench.h"
 #include "streams_ours.h"
 #include "streams_plot.h"
@@ -13,8 +14,33 @@ namespace {
 // From this confidence on, what whole frames at full size find stands in for the truth.
 constexpr float kReferenceScore = 0.3f;
 
+// One line a row, for whoever waits.
+void progress(const std::string& clip, std::size_t number, std::size_t of, const Row& row,
+              double seconds) {
+  std::fprintf(stderr, "%s %zu/%zu: %s: AP %.4f, %.1f s\n", clip.c_str(), number, of,
+               row.name().c_str(), row.accuracy.ap, seconds);
+}
+
 bool contains(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+// For a clip without truth.
+Status take_as_truth(Clip& clip, Network& network) {
+  const std::vector<int> ids = group_ids(clip.group, network.labels());
+  const Size input = network.nearest_input(clip.size.width, clip.size.height);
+  for (std::size_t s = 0; s < clip.streams.size(); ++s) {
+    for (std::size_t f = 0; f < clip.streams[s].frames.size(); ++f) {
+      SPARING_ASSIGN_OR_RETURN(const Network::Look* look, network.whole(clip, s, f, input, 1));
+      for (const Detection& detection : join_classes(look->detections, ids)) {
+        if (detection.score < kReferenceScore) continue;
+        Annotation object;
+        object.box = detection.box;
+        clip.streams[s].truth[f].push_back(object);
+      }
+    }
+  }
+  return {};
 }
 
 class AccuracyStage {
@@ -34,9 +60,7 @@ class AccuracyStage {
         setting_.report.skip(clip, "no " + missing + " (--data, --video)");
         continue;
       }
-      SPARING_ASSIGN_OR_RETURN(Clip loaded, open_clip(setting_, clip));
-      clips_.push_back(std::move(loaded));
-      if (wanted_clip(clip)) SPARING_RETURN_IF_ERROR(run_clip(clips_.back()));
+      SPARING_RETURN_IF_ERROR(run_clip(clip));
     }
     if (wanted_clip("mixed") && clips_.size() > 1) SPARING_RETURN_IF_ERROR(run_mixed());
     report();
@@ -64,23 +88,33 @@ class AccuracyStage {
     return frames;
   }
 
-  Status run_clip(const Clip& clip) {
-    SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting_.context, setting_.model,
-                                                              clip.group.labels, setting_.profile));
+  // Loads the clip; its rows are made where it is wanted for itself. The network keeps what it saw,
+  // whole frames at full size that stand for the truth among it.
+  Status run_clip(const std::string& id) {
+    SPARING_ASSIGN_OR_RETURN(Clip loaded, load_clip(id, setting_.part(), setting_.places()));
+    SPARING_ASSIGN_OR_RETURN(
+        Network network,
+        Network::create(setting_.context, setting_.model, loaded.group.labels, setting_.profile));
+    if (loaded.agreement) SPARING_RETURN_IF_ERROR(take_as_truth(loaded, network));
+    clips_.push_back(std::move(loaded));
+    const Clip& clip = clips_.back();
+    return wanted_clip(id) ? run_approaches(clip, network) : Status();
+  }
+
+  Status run_approaches(const Clip& clip, Network& network) {
     std::vector<Row>& rows = rows_[clip.id];
     const Approaches approaches = approaches_for(clip.id);
     for (std::size_t i = 0; i < approaches.size(); ++i) {
       Approach& approach = *approaches[i];
       if (!wanted_method(approach.method())) continue;
-      std::fprintf(stderr, "\r\033[K%s %zu/%zu: %s, %s", clip.id.c_str(), i + 1, approaches.size(),
-                   approach.method().c_str(), approach.settings().c_str());
+      const Clock::time_point start = Clock::now();
       SPARING_ASSIGN_OR_RETURN(const Outcome outcome, approach.run(clip, network));
       SPARING_ASSIGN_OR_RETURN(const Accuracy accuracy,
                                judge(clip, outcome.boxes, network.labels()));
       rows.push_back({clip.id, approach.method(), approach.settings(), approach.choices(clip),
                       accuracy, outcome.spend, frames_of(clip)});
+      progress(clip.id, i + 1, approaches.size(), rows.back(), seconds_since(start));
     }
-    std::fprintf(stderr, "\r\033[K");
     std::printf("\n%s, %lld frames, %s\n", clip.title.c_str(),
                 static_cast<long long>(frames_of(clip)), clip.group.name.c_str());
     print_rows(rows);
@@ -183,28 +217,6 @@ Result<StreamsSetting> open_streams(const BenchOptions& options, Report& report)
       resolve_model(options.detect.model, default_model_paths(cli::share_dir()), context));
   SPARING_ASSIGN_OR_RETURN(LatencyProfile profile, measure_bench_profile(context, model));
   return StreamsSetting{options, report, context, std::move(model), std::move(profile)};
-}
-
-Result<Clip> open_clip(StreamsSetting& setting, const std::string& id) {
-  SPARING_ASSIGN_OR_RETURN(Clip clip, load_clip(id, setting.part(), setting.places()));
-  if (!clip.agreement) return clip;
-  SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
-                                                            clip.group.labels, setting.profile));
-  const std::vector<int> ids = group_ids(clip.group, network.labels());
-  const Size input = network.nearest_input(clip.size.width, clip.size.height);
-  for (std::size_t s = 0; s < clip.streams.size(); ++s) {
-    ClipStream& stream = clip.streams[s];
-    for (std::size_t f = 0; f < stream.frames.size(); ++f) {
-      SPARING_ASSIGN_OR_RETURN(const Network::Look* look, network.whole(clip, s, f, input, 1));
-      for (const Detection& detection : join_classes(look->detections, ids)) {
-        if (detection.score < kReferenceScore) continue;
-        Annotation object;
-        object.box = detection.box;
-        stream.truth[f].push_back(object);
-      }
-    }
-  }
-  return clip;
 }
 
 Status bench_streams_accuracy(const BenchOptions& options, Report& report) {

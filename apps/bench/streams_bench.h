@@ -31,9 +31,6 @@ Approaches approaches_for(const std::string& clip);
 // The settings of ours that the figures are of, by clip; chosen on the tuning parts.
 std::string judged_packed(const std::string& clip);
 
-// Loads a clip; where it has no truth, what whole frames at full size find becomes it.
-Result<Clip> open_clip(StreamsSetting& setting, const std::string& id);
-
 // Figures of one clip's rows; ids start with the clip's.
 void report_pets(StreamsSetting& setting, std::span<const Row> rows);
 void report_m30(StreamsSetting& setting, std::span<const Row> rows);

@@ -6,6 +6,7 @@
 #include <random>
 #include <stack>
 
+#include "benchmarks.h"
 #include "streams_clips.h"
 #include "streams_fill.h"
 #include "streams_plot.h"
@@ -20,6 +21,20 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const std::vector<std::string> kLabels = {"person", "bicycle", "car", "motorcycle", "bus", "truck"};
+
+TEST(DetectBench, AFolderOfMaterialThatWasAskedForMustBeThere) {
+  BenchOptions options;
+  options.detect.data = "no such folder";
+  options.detect.stages = {"none"};
+  Report report;
+  const Status status = bench_detect(options, report);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kInput);
+  EXPECT_THAT(status.error().to_string(), HasSubstr("--data 'no such folder'"));
+  // The default one may be missing: its figures are skipped.
+  options.detect.data = DetectBenchOptions{}.data;
+  EXPECT_TRUE(bench_detect(options, report).ok());
+}
 
 TEST(Classes, OfAGroupAreFoundByName) {
   EXPECT_THAT(group_ids(person_group(), kLabels), ElementsAre(0));

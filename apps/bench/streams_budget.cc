@@ -61,7 +61,7 @@ Status bench_streams_budget(const BenchOptions& options, Report& report) {
     report.skip("budget.p99", "no " + missing + " (--data, --video)");
     return {};
   }
-  SPARING_ASSIGN_OR_RETURN(const Clip clip, open_clip(setting, "pets4"));
+  SPARING_ASSIGN_OR_RETURN(const Clip clip, load_clip("pets4", setting.part(), setting.places()));
   SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
                                                             clip.group.labels, setting.profile));
   const std::vector<FedStream> streams = feed_of(clip, kRepeats);

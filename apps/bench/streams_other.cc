@@ -51,7 +51,7 @@ BenchOptions one_core(BenchOptions options) {
 
 Status measure_pets(StreamsSetting& setting) {
   Report& report = setting.report;
-  SPARING_ASSIGN_OR_RETURN(const Clip clip, open_clip(setting, "pets4"));
+  SPARING_ASSIGN_OR_RETURN(const Clip clip, load_clip("pets4", setting.part(), setting.places()));
   SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
                                                             clip.group.labels, setting.profile));
   if (auto warm = measure(clip, network, 1); !warm.ok()) return warm.error();
