@@ -164,7 +164,8 @@ Status StreamRun::add_streams() {
   settings.paced = options_.paced;
   settings.speed = options_.speed;
   settings.queue_frames = options_.paced ? options_.paced_queue_frames : options_.queue_frames;
-  settings.decoded_frames = options_.queue_frames;
+  // Half of a file's: while the network has the cores, what is decoded only takes memory.
+  settings.decoded_frames = std::max(1, options_.queue_frames / 2);
   settings.start = start_;
   if (options_.duration > 0) {
     settings.end = start_ + std::chrono::duration_cast<Clock::duration>(
