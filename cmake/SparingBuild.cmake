@@ -33,3 +33,9 @@ if(SPARING_BUILD_FUZZ)
   target_compile_options(sparing_build_flags INTERFACE -fsanitize=fuzzer-no-link)
   target_link_options(sparing_build_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+
+# Tests and the command line take longer to compile than their own code runs: it is optimised less
+# than the library.
+add_library(sparing_light_flags INTERFACE)
+target_link_libraries(sparing_light_flags INTERFACE sparing_build_flags)
+target_compile_options(sparing_light_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O1>)

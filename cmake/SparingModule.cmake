@@ -6,7 +6,7 @@
 #   TEST_USES backend_fake)    # what only the tests need
 #
 # Makes the library sparing_NAME (alias Sparing::NAME) and, with tests on, the executable NAME_test
-# whose cases ctest runs under the label "unit".
+# whose cases ctest runs under the label "unit"; the target `unit_tests` builds all of these.
 function(sparing_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE;TESTS;TEST_USES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -30,7 +30,7 @@ function(sparing_module name)
   if(SPARING_BUILD_TESTS AND arg_TESTS)
     add_executable(${name}_test ${arg_TESTS})
     target_link_libraries(${name}_test PRIVATE
-      sparing_${name} sparing_build_flags GTest::gmock GTest::gtest_main ${arg_PRIVATE})
+      sparing_${name} sparing_light_flags GTest::gmock GTest::gtest_main ${arg_PRIVATE})
     foreach(used IN LISTS arg_TEST_USES)
       target_link_libraries(${name}_test PRIVATE sparing_${used})
     endforeach()
@@ -42,6 +42,7 @@ function(sparing_module name)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS unit TIMEOUT 300
                                     ENVIRONMENT TBB_ENABLE_SANITIZERS=1)
+    add_dependencies(unit_tests ${name}_test)
   endif()
 endfunction()
 

@@ -165,9 +165,9 @@ TEST(ParallelFor, WritesAreVisibleToTheCaller) {
 }
 
 TEST(ParallelFor, EndsWhileAllWorkersAreBusyElsewhere) {
-  ThreadPool pool({.threads = 2});
   std::latch started(2);
   std::latch release(1);
+  ThreadPool pool({.threads = 2});  // joins the workers before the latches end
   for (int i = 0; i < 2; ++i) {
     pool.submit([&] {
       started.count_down();

@@ -158,7 +158,6 @@ TEST_F(ExplainTest, TheTimelineCanBeReadAtAnyTime) {
 
 TEST_F(ExplainTest, CanvasesAtOnceHaveRowsOfTheirOwn) {
   auto observer = open_explain(folder_.path(), test_context()).value();
-  ExplainOptions none;
   for (const std::int64_t index : {0, 1, 2}) {  // 0.2 s each, 0.1 s apart
     CanvasReport canvas = test_canvas(index, {test_region()});
     const auto pixels =
