@@ -10,9 +10,10 @@ namespace {
 
 class WholeFrames : public Approach {
  public:
-  WholeFrames(int width, double scale, int every) : width_(width), scale_(scale), every_(every) {}
+  WholeFrames(int width, double scale, int every, bool followed = true)
+      : width_(width), scale_(scale), every_(every), followed_(followed) {}
 
-  std::string method() const override { return "whole frames"; }
+  std::string method() const override { return followed_ ? "whole frames" : "plain frames"; }
   std::string settings() const override { return size_text() + ", " + every_text(every_); }
   // A width and a factor may be the same choice.
   std::vector<std::string> choices(const Clip& clip) const override {
@@ -37,7 +38,7 @@ class WholeFrames : public Approach {
         outcome.spend += look->spend;
       }
     }
-    SPARING_ASSIGN_OR_RETURN(outcome.boxes, fill_clip(clip, looks));
+    SPARING_ASSIGN_OR_RETURN(outcome.boxes, fill_clip(clip, looks, followed_));
     return outcome;
   }
 
@@ -55,6 +56,7 @@ class WholeFrames : public Approach {
   int width_;
   double scale_;
   int every_;
+  bool followed_;
 };
 
 }  // namespace
@@ -67,6 +69,10 @@ std::string every_text(int every) {
 
 std::unique_ptr<Approach> whole_frames(int width, int every) {
   return std::make_unique<WholeFrames>(width, 1, every);
+}
+
+std::unique_ptr<Approach> plain_frames(int width) {
+  return std::make_unique<WholeFrames>(width, 1, 1, false);
 }
 
 std::unique_ptr<Approach> whole_frames_scaled(double scale, int every) {

@@ -14,7 +14,9 @@ std::string every_text(int every);
 
 // The whole frame, stretched to an input of about `width` pixels, every k-th frame.
 std::unique_ptr<Approach> whole_frames(int width, int every);
-// The same at a factor of the frame's size.
+// The same of every frame, each by itself: nothing is followed, filled in or steadied.
+std::unique_ptr<Approach> plain_frames(int width);
+// The same as whole_frames() at a factor of the frame's size.
 std::unique_ptr<Approach> whole_frames_scaled(double scale, int every);
 
 // How boxes of several slices become one.

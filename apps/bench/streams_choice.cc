@@ -15,6 +15,7 @@ struct Grid {
   std::vector<TileSettings> tiles;
   std::vector<int> refresh;  // FlexPatch's
   std::vector<int> own_every;
+  int full_width = 0;  // of plain frames; 0: none
 };
 
 Grid grid_of(const std::string& clip) {
@@ -24,11 +25,12 @@ Grid grid_of(const std::string& clip) {
             {1, 2, 3},
             {{320, 1, true, 1, 1}, {320, 1, true, 1, 3}},
             {10, 30},
-            {0, 1, 2, 3, 4}};
+            {0, 1, 2, 3, 4},
+            768};
   }
   if (clip == "m30") {
     return {{480, 600, 640, 960, 1200, 1536, 1800, 2400}, {1, 2, 3}, {1, 3},
-            {{640, 1, true, 1, 1}, {320, 2, true, 1, 1}}, {10},      {0, 1, 2, 3}};
+            {{640, 1, true, 1, 1}, {320, 2, true, 1, 1}}, {10},      {0, 1, 2, 3}, 2400};
   }
   if (clip == "ngsim") {
     return {{320, 416, 480, 640, 960, 1280},
@@ -36,14 +38,16 @@ Grid grid_of(const std::string& clip) {
             {1, 3},
             {{320, 1, true, 1, 1}, {320, 2, true, 1, 1}},
             {10},
-            {0, 1, 2, 3}};
+            {0, 1, 2, 3},
+            640};
   }
   return {{320, 416, 480, 640, 960, 1280, 1920},
           {1, 2, 3, 5, 8},
           {1, 3},
           {{640, 1, true, 0.5, 3}},
           {30},
-          {0, 1, 2, 3}};
+          {0, 1, 2, 3},
+          0};
 }
 
 bool has_video_rate(const std::string& clip) { return clip != "ngsim"; }
@@ -56,6 +60,7 @@ Approaches approaches_for(const std::string& clip) {
   for (const int width : grid.widths) {
     for (const int every : grid.frame_every) all.push_back(whole_frames(width, every));
   }
+  if (grid.full_width > 0) all.push_back(plain_frames(grid.full_width));
   for (TileSettings settings : grid.tiles) {
     for (const TileJoin join : {TileJoin::kMerge, TileJoin::kSuppress}) {
       settings.join = join;

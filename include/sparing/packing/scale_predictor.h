@@ -38,8 +38,8 @@ double apparent_height(const ScaleFeatures& features);
 // 30 px.
 struct HeightParameters {
   double unsure_height = 48;
-  double sure_height = 40;
-  double new_height = 44;
+  double sure_height = 34;
+  double new_height = 40;
   double unsure_confidence = 0.3;
   double sure_confidence = 0.8;
   double new_share = 1;

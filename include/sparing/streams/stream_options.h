@@ -32,7 +32,7 @@ struct StreamOptions {
   std::string tile = "640x640";
   double tile_overlap = 0.2;
   double target_recall = 0.95;
-  double refresh_share = 0.1;
+  double refresh_share = 0.05;
   double follow_score = 0.25;
   bool deterministic = false;
 

@@ -182,7 +182,7 @@ void WayPlanner::observe_objects(std::span<const std::vector<SeenObject>> key_fr
 void WayPlanner::observe_packed(double pixels, int key_frames) {
   if (key_frames <= 0) return;
   const double mean = pixels / key_frames;
-  packed_pixels_ = packed_pixels_ < 0 ? mean : 0.6 * packed_pixels_ + 0.4 * mean;
+  packed_pixels_ = packed_pixels_ < 0 ? mean : 0.3 * packed_pixels_ + 0.7 * mean;
 }
 
 void WayPlanner::observe_recall(DetectWay way, double scale, std::span<const Detection> found,
@@ -233,7 +233,7 @@ double WayPlanner::every_recall(int every) const {
 }
 
 double WayPlanner::packed_pixels() const {
-  if (packed_pixels_ >= 0) return packed_pixels_;
+  if (packed_pixels_ >= 0) return packed_pixels_ / kExpectedFill;
   double pixels = 0;
   for (const SeenObject& o : objects_) {
     const Box& box = o.detection.box;
