@@ -36,8 +36,7 @@ Result<std::vector<std::vector<Detection>>> fill_stream(const Clip& clip, const 
   // In windows of a second, as StreamDetector does.
   const auto window = static_cast<std::size_t>(std::max(1.0, std::round(clip.frame_rate.value())));
   for (std::size_t first = 0; first < records.size(); first += window) {
-    smoother.smooth(
-        std::span(records).subspan(first, std::min(window, records.size() - first)));
+    smoother.smooth(std::span(records).subspan(first, std::min(window, records.size() - first)));
   }
   SPARING_ASSIGN_OR_RETURN(const auto filled, filler.fill(records));
   for (std::size_t f = 0; f < filled.size(); ++f) {

@@ -33,6 +33,7 @@ Result<Precision> precision(const RuntimeOptions& options) {
     for (const Precision fast : {Precision::kBfloat16, Precision::kFloat16}) {
       // On a CPU f16 is not faster than f32 without AVX512-FP16, so only GPUs and NPUs choose it.
       if (fast == Precision::kFloat16 && options.device == "cpu") continue;
+      if (fast == Precision::kBfloat16 && !device.fast_bfloat16) continue;
       if (std::find(device.precisions.begin(), device.precisions.end(), fast) !=
           device.precisions.end()) {
         return fast;

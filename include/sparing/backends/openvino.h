@@ -16,6 +16,8 @@ struct DeviceInfo {
   std::string name;       // "CPU", "GPU.0"
   std::string full_name;  // "AMD EPYC ..."
   std::vector<Precision> precisions;
+  // Whether bfloat16 is faster than float32 there: not on every CPU that computes in it.
+  bool fast_bfloat16 = true;
 };
 Result<std::vector<DeviceInfo>> openvino_devices();
 std::string openvino_version();

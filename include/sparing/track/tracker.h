@@ -69,7 +69,7 @@ struct TrackerCounters {
   std::int64_t started = 0;     // new ids
   std::int64_t by_overlap = 0;  // detections given to a known object by IoU
   std::int64_t by_distance = 0;
-  std::int64_t unsure = 0;    // detections below start_score given to a known object
+  std::int64_t unsure = 0;   // detections below start_score given to a known object
   std::int64_t expired = 0;  // objects forgotten after max_lost
   std::int64_t evicted = 0;  // objects forgotten because of max_tracks
   friend bool operator==(const TrackerCounters&, const TrackerCounters&) = default;

@@ -113,7 +113,8 @@ Result<std::vector<DeviceInfo>> openvino_devices() {
   try {
     for (const std::string& name : core->get_available_devices()) {
       devices.push_back({name, core->get_property(name, ov::device::full_name),
-                         openvino::native_precisions(*core, name)});
+                         openvino::native_precisions(*core, name),
+                         openvino::fast_in_bfloat16(name)});
     }
   } catch (const std::exception& e) {
     return openvino::engine_error(ErrorCode::kInternal, "OpenVINO devices", e,

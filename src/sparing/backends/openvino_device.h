@@ -19,6 +19,9 @@ ov::element::Type precision_type(Precision precision);
 // with AVX-512, where it only emulates it, slower than float32.
 std::vector<Precision> native_precisions(ov::Core& core, const std::string& device);
 
+// Whether bfloat16, where the device has it, is faster than float32.
+bool fast_in_bfloat16(const std::string& device);
+
 // kNotSupported: no such device, or it lacks the precision.
 Status check_device(ov::Core& core, DeviceType type, Precision precision);
 

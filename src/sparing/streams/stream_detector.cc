@@ -31,6 +31,7 @@ struct StreamDetector::Impl {
   std::vector<Processor> processors;
   StreamOptions options;
   StreamTuning tuning;
+  float report_score = 0;  // detections below are not told
   Clock::time_point epoch = Clock::now();
   CanvasRunner runner;
   std::vector<CanvasShape> shapes;
@@ -65,6 +66,12 @@ struct StreamDetector::Impl {
 
 Status StreamDetector::Impl::prepare() {
   tuning.track.start_score = options.follow_score;
+  // What is too unsure to be told may still be a known object, so the networks tell of more.
+  report_score = processors.front().detector.impl().score_threshold;
+  for (Processor& processor : processors) {
+    float& threshold = processor.detector.impl().score_threshold;
+    threshold = std::min(threshold, static_cast<float>(tuning.track.continue_score));
+  }
   if (processors.front().detector.impl().options.class_agnostic) {
     tuning.reconstruct.class_agnostic = true;
     tuning.track.class_agnostic = true;
@@ -206,8 +213,23 @@ Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> 
       frame.source = std::move(stream.frames[i].source);
       if (!keep_pictures) drop_pixels(frame.source);
       frame.boxes = std::move(boxes[i - first]);
+      std::erase_if(frame.boxes,
+                    [this](const FilledBox& box) { return box.detection.score < report_score; });
       // Detected ones come first, the best of them before the others.
+      std::stable_sort(frame.boxes.begin(), frame.boxes.end(),
+                       [](const FilledBox& a, const FilledBox& b) {
+                         const bool seen_a = a.origin == BoxOrigin::kDetected;
+                         const bool seen_b = b.origin == BoxOrigin::kDetected;
+                         if (seen_a != seen_b) return seen_a;
+                         return seen_a && a.detection.score > b.detection.score;
+                       });
       if (frame.boxes.size() > most) frame.boxes.resize(most);
+      for (const FilledBox& box : frame.boxes) {
+        FillCounters& told = stream.statistics.fill;
+        ++(box.origin == BoxOrigin::kDetected       ? told.detected
+           : box.origin == BoxOrigin::kInterpolated ? told.interpolated
+                                                    : told.propagated);
+      }
       frame.inspected = records[i].inspected;
       stream.statistics.detections += static_cast<std::int64_t>(frame.boxes.size());
       result.frames.push_back(std::move(frame));
@@ -235,6 +257,7 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
     SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
                              stream.tracker.update(record.time, key.detections));
     for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] < 0 && key.detections[i].score < report_score) continue;
       record.detections.push_back({key.detections[i], ids[i]});
       if (ids[i] >= 0) drop_history.looked_at(stream.number, ids[i]);
     }
@@ -502,7 +525,14 @@ StreamStatistics StreamDetector::statistics(int number) const {
   }
   const StreamState& stream = *it->second;
   StreamStatistics statistics = stream.statistics;
-  if (stream.filler) statistics.fill = stream.filler->counters();
+  if (stream.filler) {
+    // What was left out is the filler's to tell.
+    FillCounters fill = stream.filler->counters();
+    fill.detected = stream.statistics.fill.detected;
+    fill.interpolated = stream.statistics.fill.interpolated;
+    fill.propagated = stream.statistics.fill.propagated;
+    statistics.fill = fill;
+  }
   statistics.rois = stream.extractor.statistics();
   statistics.rested_regions = stream.empty.skipped();
   statistics.scales = stream.scales.counters();

@@ -28,7 +28,8 @@ Result<StreamState> StreamState::create(int number, const StreamInfo& info,
   SPARING_ASSIGN_OR_RETURN(auto smoother, ScoreSmoother::create(tuning.scores));
   if (auto filler = BoxFiller::create({1, 1}, tuning.fill); !filler.ok()) return filler.error();
   StreamState state(std::move(extractor), std::move(scales), std::move(tracker),
-                    std::move(smoother), WayPlanner(options, tuning.merge, scale_models.front().height));
+                    std::move(smoother),
+                    WayPlanner(options, tuning.merge, scale_models.front().height));
   state.number = number;
   state.info = info;
   state.statistics.name = info.name;

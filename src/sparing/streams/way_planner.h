@@ -42,9 +42,9 @@ class WayPlanner {
   double reference_scale() const;
   // Of whole frames in place of regions: the smallest that finds enough.
   double whole_scale() const;
-  // Largest scale of packed regions; 1 as long as nothing was seen. More than the smallest of the known objects needs is not worth
-  // it. A fragment that moves is mostly a part of something larger.
-  // To explore is to allow any: small things that were never drawn large are not known.
+  // Largest scale of packed regions; 1 as long as nothing was seen. More than the smallest of the
+  // known objects needs is not worth it. A fragment that moves is mostly a part of something
+  // larger. To explore is to allow any: small things that were never drawn large are not known.
   double region_scale_limit(bool explore) const;
   // Of the first frame, when nothing is known: a frame of a moderate number of pixels.
   static double start_scale(Size frame);

@@ -43,7 +43,8 @@ void ScoreSmoother::smooth(std::span<FrameRecord> window) {
       if (tracked.id < 0) continue;
       const Sum& sum = sums_.at(tracked.id);
       float& score = tracked.detection.score;
-      const double steady = (1 - options_.weight) * score + options_.weight * sum.scores / sum.count;
+      const double steady =
+          (1 - options_.weight) * score + options_.weight * sum.scores / sum.count;
       score = static_cast<float>(std::clamp(steady, 0.0, 1.0));
     }
   }
