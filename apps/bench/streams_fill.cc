@@ -18,7 +18,9 @@ Result<std::vector<std::vector<Detection>>> fill_stream(const Clip& clip, const 
     }
     return boxes;
   }
-  SPARING_ASSIGN_OR_RETURN(Tracker tracker, Tracker::create({.start_score = kFollowScore}));
+  SPARING_ASSIGN_OR_RETURN(Tracker tracker,
+                           Tracker::create({.start_score = kFollowScore,
+                                            .class_agnostic = clip.group.labels.size() > 1}));
   SPARING_ASSIGN_OR_RETURN(ScoreSmoother smoother, ScoreSmoother::create());
   SPARING_ASSIGN_OR_RETURN(BoxFiller filler, BoxFiller::create(clip.size));
   std::vector<FrameRecord> records(looks.size());

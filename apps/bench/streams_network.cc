@@ -18,6 +18,8 @@ DetectOptions detect_options(const std::vector<std::string>& labels) {
   DetectOptions options;
   options.classes = labels;
   options.score = kLeastScore;
+  // Kinds of vehicles are judged as one class: an object's class may change from frame to frame.
+  options.class_agnostic = labels.size() > 1;
   return options;
 }
 

@@ -219,11 +219,9 @@ int finish(const DetectSettings& settings, const StreamsDescription& description
 }
 
 Result<StreamDetector> make_detector(const DetectSettings& settings,
-                                     StreamsDescription& description,
-                                     std::vector<KeptProfile>& kept) {
+                                     StreamsDescription& description) {
   SPARING_ASSIGN_OR_RETURN(LoadedProcessors loaded, load_processors(settings));
   print_notes(settings, loaded.notes);
-  kept = std::move(loaded.kept);
   description.settings = &settings;
   description.model = loaded.model;
   for (std::size_t i = 0; i < loaded.processors.size(); ++i) {
@@ -275,8 +273,7 @@ int run_many_streams(const DetectSettings& settings, const std::stop_token& stop
   if (!inputs->any_usable()) return report_all(inputs->errors);
   print_notes(settings, long_windows(settings, *inputs));
   StreamsDescription description;
-  std::vector<KeptProfile> kept;
-  auto detector = make_detector(settings, description, kept);
+  auto detector = make_detector(settings, description);
   if (!detector.ok()) return report(detector.error());
   auto outputs = open_outputs(settings, run_info(*inputs, *detector, description), inputs->usable);
   if (!outputs.ok()) return report(outputs.error());
@@ -297,7 +294,6 @@ int run_many_streams(const DetectSettings& settings, const std::stop_token& stop
   StreamsSummary summary = run_streams(*detector, std::move(inputs->inputs), outputs->pointers(),
                                        outputs->pictures, settings.run, control);
   progress.clear();
-  print_notes(settings, keep_profiles(*detector, kept));
   if (observers.canvases != nullptr) {
     if (Status status = observers.canvases->finish(); !status.ok() && !summary.error) {
       summary.error = std::move(status).error();

@@ -104,12 +104,10 @@ Result<LatencyProfile> profile_of(const DetectSettings& settings, std::size_t in
                                   Detector& detector, LoadedProcessors& loaded) {
   if (index < settings.profiles.size()) {
     loaded.profiles.push_back(settings.profiles[index]);
-    loaded.kept.emplace_back();
     return load_profile(settings.profiles[index], identity, settings.tuning.latency);
   }
   if (settings.streams.deterministic) {
     loaded.profiles.emplace_back("nominal, 100 ns a pixel");
-    loaded.kept.emplace_back();
     return nominal_profile(identity.model, identity.processor, largest_input(input));
   }
   SPARING_ASSIGN_OR_RETURN(
@@ -121,7 +119,6 @@ Result<LatencyProfile> profile_of(const DetectSettings& settings, std::size_t in
     loaded.notes.push_back("the measured profile is not kept: " +
                            profile.saved.error().to_string());
   }
-  loaded.kept.push_back({profile_file(identity), identity});
   return std::move(profile.profile);
 }
 
@@ -202,19 +199,6 @@ Result<LoadedProcessors> load_processors(const DetectSettings& settings) {
   LoadedProcessors loaded;
   for (const Wanted& one : wanted) SPARING_RETURN_IF_ERROR(load_one(settings, one, loaded));
   return loaded;
-}
-
-std::vector<std::string> keep_profiles(const StreamDetector& detector,
-                                       const std::vector<KeptProfile>& kept) {
-  std::vector<std::string> notes;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i].file.empty()) continue;
-    const LatencyProfile& profile = detector.processor(static_cast<int>(i)).profile;
-    if (Status saved = save_profile(kept[i].file, profile, kept[i].identity); !saved.ok()) {
-      notes.push_back("the profile is not kept: " + saved.error().to_string());
-    }
-  }
-  return notes;
 }
 
 }  // namespace sparing::cli

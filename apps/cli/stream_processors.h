@@ -29,16 +29,9 @@ Result<std::vector<ProcessorName>> parse_processors(const std::string& text);
 // else the context's.
 std::string scales_precision(const std::string& model, const Context& context);
 
-// Where a profile is kept between runs; no file: nowhere.
-struct KeptProfile {
-  std::filesystem::path file;
-  ProfileIdentity identity;
-};
-
 struct LoadedProcessors {
   std::vector<Processor> processors;
   std::vector<std::string> profiles;  // of each, where its times come from, for the summary
-  std::vector<KeptProfile> kept;      // likewise
   std::vector<std::string> notes;     // for standard error
   std::string model;                  // its name
   int threads = 0;                    // of the first
@@ -51,9 +44,5 @@ struct LoadedProcessors {
 // kModel, kNotSupported: as resolve_model and create_context; also what load_profile and
 // load_scale_model refuse.
 Result<LoadedProcessors> load_processors(const DetectSettings& settings);
-
-// Stores the profiles with what the run observed. A note for each that cannot be written.
-std::vector<std::string> keep_profiles(const StreamDetector& detector,
-                                       const std::vector<KeptProfile>& kept);
 
 }  // namespace sparing::cli

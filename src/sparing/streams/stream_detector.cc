@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "sparing/base/clock.h"
@@ -31,7 +33,8 @@ struct StreamDetector::Impl {
   std::vector<Processor> processors;
   StreamOptions options;
   StreamTuning tuning;
-  float report_score = 0;  // detections below are not told
+  std::set<std::tuple<int, int, int>> run_shapes;  // processor, width, height
+  float report_score = 0;                          // detections below are not told
   Clock::time_point epoch = Clock::now();
   CanvasRunner runner;
   std::vector<CanvasShape> shapes;
@@ -153,7 +156,7 @@ StreamState* StreamDetector::Impl::refreshed_stream(double budget) const {
   for (const auto& [number, stream] : streams) {
     if (stream->frames.empty()) continue;
     const WayPlanner& planner = stream->planner;
-    const double scale = planner.reference_scale();
+    const double scale = planner.refresh_scale();
     if (planner.way() == DetectWay::kWholeFrame && planner.scale() >= scale) continue;
     const Size size = stream->frames.back().size;
     const double cost =
@@ -349,7 +352,10 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
       ++statistics.regions;
       statistics.drawn_pixels += static_cast<std::int64_t>(r.place.width) * r.place.height;
     }
-    if (options.deterministic) continue;
+    // The first inference of a size makes the engine's code for it.
+    const bool warm =
+        !run_shapes.insert({canvas.processor, canvas.size.width, canvas.size.height}).second;
+    if (options.deterministic || !warm) continue;
     (void)processors[static_cast<std::size_t>(canvas.processor)].profile.observe(
         canvas.size, std::max(canvas.inference_seconds, 1e-9));
   }
@@ -391,7 +397,8 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
   double trial_scale = 0;
   if (refreshed != nullptr) {
     trial_scale = refreshed->planner.trial_scale();
-    job.add_refresh(*refreshed, refreshed->planner.reference_scale(), trial_scale);
+    job.add_refresh(*refreshed, refreshed->planner.refresh_scale(), trial_scale);
+    refreshed->planner.refreshed();
     SPARING_RETURN_IF_ERROR(job.add_probes(*refreshed));
   }
   SPARING_RETURN_IF_ERROR(job.plan());

@@ -72,7 +72,13 @@ Result<bool> StreamState::add(SourceFrame source) {
   since_key_ = frame.key ? 0 : since_key_ + 1;
   any_key_ = true;
   const bool key = frame.key;
+  // What a whole look finds is followed from the next window on, so the window ends with the first
+  // frame of a stream, and with one in which the whole picture changed: else all that stands still
+  // would stay unseen for its rest.
+  const bool fresh =
+      planner.wants_regions() && frame.rois && frame.rois->change != GlobalChange::kNone;
   frames.push_back(std::move(frame));
+  if (fresh) return true;
   // The time that the frames so far fill, if the next one comes as they did. Half a frame less will
   // do, so that rounded times do not make windows a frame longer.
   const double since_start = seconds_between(*window_start_, time);

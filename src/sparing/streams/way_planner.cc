@@ -26,7 +26,12 @@ constexpr double kEnoughEvidence = 4;  // objects, by their scores
 constexpr double kMotionShare = 1.4;
 // Objects of at least this confidence tell of sizes.
 constexpr double kSureScore = 0.4;
-constexpr double kStartPixels = 200000;
+// The first frame of a stream is drawn at half its size, between these numbers of pixels.
+constexpr double kLeastStartPixels = 200000;
+constexpr double kMostStartPixels = 600000;
+// Every second whole frame that measures recall is larger by this than the objects seen so far ask
+// for: smaller ones would never be known else.
+constexpr double kLookFurther = 1.5;
 constexpr double kExpectedFill = 0.85;
 // The present way's cost is taken for so much less, against restlessness.
 constexpr double kLoyalty = 0.9;
@@ -127,6 +132,12 @@ double WayPlanner::reference_scale() const {
   return kFrameScales.front();
 }
 
+double WayPlanner::refresh_scale() const {
+  const double reference = reference_scale();
+  return refreshes_ % 2 == 0 ? reference
+                             : std::max(reference, std::min(1.0, kLookFurther * reference));
+}
+
 double WayPlanner::whole_scale() const {
   if (options_.scale > 0 && options_.mode == "frame") return options_.scale;
   const double reference = reference_scale();
@@ -139,7 +150,8 @@ double WayPlanner::whole_scale() const {
 
 double WayPlanner::start_scale(Size frame) {
   const double pixels = std::max(1.0, static_cast<double>(frame.width) * frame.height);
-  return std::min(1.0, std::sqrt(kStartPixels / pixels));
+  const double start = std::clamp(pixels / 4, kLeastStartPixels, kMostStartPixels);
+  return std::min(1.0, std::sqrt(start / pixels));
 }
 
 void WayPlanner::observe_objects(std::span<const std::vector<SeenObject>> key_frames, Size frame) {

@@ -40,6 +40,9 @@ class WayPlanner {
   // Of whole frames that show what is to be found: where a new stream begins, where the whole
   // picture changed, and where recall is measured.
   double reference_scale() const;
+  // Of the next whole frame that measures recall; refreshed() when it was looked at.
+  double refresh_scale() const;
+  void refreshed() { ++refreshes_; }
   // Of whole frames in place of regions: the smallest that finds enough.
   double whole_scale() const;
   // Largest scale of packed regions; 1 as long as nothing was seen. More than the smallest of the
@@ -101,6 +104,7 @@ class WayPlanner {
   double gap_misses_ = 0;
   double gap_squares_ = 0;
   int keys_every_ = 1;
+  int refreshes_ = 0;
   std::vector<std::vector<SeenObject>> last_keys_;  // at most two
 };
 

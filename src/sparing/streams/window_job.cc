@@ -138,8 +138,9 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   std::erase_if(rois, [&](const Roi& roi) { return stream.empty.skips(roi, time); });
   SPARING_ASSIGN_OR_RETURN(const auto estimates, stream.scales.estimate(rois, time));
   std::vector<ScaledRoi> scaled_rois(rois.size());
-  // The last frame of the first window, and later of every few, shows what small things there are.
-  const bool explore = stream.windows % kExploreWindows == 0 && frame + 1 == stream.frames.size();
+  // The last frame of the first whole window (the one before has one frame), and later of every
+  // few, shows what small things there are.
+  const bool explore = stream.windows % kExploreWindows == 1 && frame + 1 == stream.frames.size();
   const double limit = stream.planner.region_scale_limit(explore);
   for (std::size_t i = 0; i < rois.size(); ++i) {
     scaled_rois[i] = {rois[i], std::min(estimates[i].scale, limit) * stream.planner.scale()};
