@@ -110,9 +110,13 @@ void set_levels(ScaleTreeData& tree, std::span<const ScaleSample> samples,
   }
 }
 
+// What draws everything larger is safe, too; that is worth half as much again, and no more.
+constexpr double kMostForSafety = 1.5;
+
 bool tree_is_better(const ScaleErrors& tree, const ScaleErrors& height, double most_under) {
   const bool tree_safe = tree.under_rate <= most_under;
   const bool height_safe = height.under_rate <= most_under;
+  if (tree.area_share > kMostForSafety * height.area_share) return false;
   if (tree_safe != height_safe) return tree_safe;
   return tree_safe ? tree.area_share < height.area_share : tree.under_rate < height.under_rate;
 }

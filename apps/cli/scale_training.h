@@ -60,7 +60,8 @@ struct ScaleTrainingResult {
 };
 
 // Trains on `train` and judges on `test`. The better predictor is the one that spends less area, of
-// those with at most `most_under` under-estimates; of none, the one with fewer.
+// those with at most `most_under` under-estimates; of none, the one with fewer. A tree that draws
+// more than half as much again as the height rule is never the better one.
 // kInvalidArgument: an option out of range, no training sample whose object was detected before.
 Result<ScaleTrainingResult> train_scales(std::span<const ScaleSample> train,
                                          std::span<const ScaleSample> test,

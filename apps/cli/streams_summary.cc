@@ -76,10 +76,13 @@ void append_spent(std::string& text, const StreamsSummary& summary) {
          totals.detector_seconds,
          1e3 * share(totals.detector_seconds, static_cast<double>(summary.frames)));
   append(text, "every frame whole %8.2f s by the profile", summary.whole_frame_seconds);
-  if (totals.detector_seconds > 0) {
-    append(text, ": %.1f times as much, %.1f %% are spared",
-           summary.whole_frame_seconds / totals.detector_seconds,
-           100 * (1 - share(totals.detector_seconds, summary.whole_frame_seconds)));
+  // Both by the profile: what else the machine did is nobody's saving.
+  const double planned = totals.planned_detector_seconds;
+  if (planned > 0 && planned <= summary.whole_frame_seconds) {
+    append(text, ": %.1f times as much, %.1f %% are spared", summary.whole_frame_seconds / planned,
+           100 * (1 - planned / summary.whole_frame_seconds));
+  } else if (planned > 0) {
+    append(text, ": %.2f times as much, nothing is spared", summary.whole_frame_seconds / planned);
   }
   text += "\n";
   append(text, "of it %.1f %% to look at whole frames for what was missed, %.1f %% to try scales\n",
@@ -230,8 +233,8 @@ Json detector_json(const StreamsSummary& summary) {
   json["seconds"] = totals.detector_seconds;
   json["planned_seconds"] = totals.planned_detector_seconds;
   json["whole_frame_seconds"] = summary.whole_frame_seconds;
-  json["times_spared"] = totals.detector_seconds > 0
-                             ? Json(summary.whole_frame_seconds / totals.detector_seconds)
+  json["times_spared"] = totals.planned_detector_seconds > 0
+                             ? Json(summary.whole_frame_seconds / totals.planned_detector_seconds)
                              : Json(nullptr);
   json["refresh_share"] = share(totals.refresh_seconds, totals.detector_seconds);
   json["probe_share"] = share(totals.probe_seconds, totals.detector_seconds);

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <random>
 #include <set>
@@ -98,13 +100,17 @@ std::vector<Box> bright_boxes(const float* pixels, int width, int height) {
   return boxes;
 }
 
-// `damaged`: every inference also finds a box without an edge.
+// `damaged`: every inference also finds a box without an edge. `score`: of what the n-th inference
+// finds.
 Processor make_processor(const std::string& name, int streams = 1, double ns_per_pixel = 100,
-                         const DetectOptions& detect = {}, bool damaged = false) {
+                         const DetectOptions& detect = {}, bool damaged = false,
+                         std::function<float(int)> score = nullptr) {
   FakeGraph graph;
   graph.inputs = {{"input", {DataType::kFloat32, {1, 3, -1, -1}}}};
   graph.outputs = {{"boxes", {DataType::kFloat32, {1, kMostBoxes, 6}}}};
-  graph.run = [damaged](const auto& inputs, const auto& outputs) -> Status {
+  graph.run = [damaged, score, n = std::make_shared<std::atomic<int>>(0)](
+                  const auto& inputs, const auto& outputs) -> Status {
+    const float confidence = score ? score((*n)++) : 0.9f;
     const FakeTensor& input = inputs.at("input");
     const auto* pixels = reinterpret_cast<const float*>(input.bytes.data());
     auto* rows = reinterpret_cast<float*>(outputs.at("boxes").bytes.data());
@@ -112,7 +118,7 @@ Processor make_processor(const std::string& name, int streams = 1, double ns_per
     const auto boxes =
         bright_boxes(pixels, static_cast<int>(input.shape[3]), static_cast<int>(input.shape[2]));
     for (std::size_t i = 0; i < std::min<std::size_t>(boxes.size(), kMostBoxes); ++i) {
-      const float row[6] = {boxes[i].x0, boxes[i].y0, boxes[i].x1, boxes[i].y1, 0.9f, 0};
+      const float row[6] = {boxes[i].x0, boxes[i].y0, boxes[i].x1, boxes[i].y1, confidence, 0};
       std::memcpy(rows + 6 * i, row, sizeof row);
     }
     if (damaged) {
@@ -231,6 +237,39 @@ Score score(const Scene& scene, const std::vector<StreamFrameResult>& frames,
     }
   }
   return {truth > 0 ? 1.0 * found / truth : 1, boxes > 0 ? 1.0 * right / boxes : 1};
+}
+
+TEST(StreamDetector, WhatStandsStillIsFollowedFromTheFirstFrameOn) {
+  // The first look is of the whole frame; nothing moves that would make a region of its own.
+  for (const char* mode : {"packed", "auto"}) {
+    SCOPED_TRACE(mode);
+    StreamDetector detector = make_detector(deterministic(mode, 0));
+    const Scene scene{{480, 360}, {{60, 100, 0}, {380, 220, 0}}};
+    const Played run = play(detector, {scene}, {30});
+    EXPECT_EQ(score(scene, run.frames.at(0)).recall, 1);
+    EXPECT_EQ(run.windows.front().frames.size(), 1u) << "the window ends with that look";
+  }
+}
+
+TEST(StreamDetector, AKnownObjectIsSeenInAWeakDetectionToo) {
+  const auto play_scores = [](const std::function<float(int)>& scores) {
+    std::vector<Processor> all;
+    all.push_back(make_processor("fake", 1, 100, {.score = 0.3}, false, scores));
+    StreamDetector detector =
+        StreamDetector::create(std::move(all), deterministic("frame", 1)).value();
+    const Scene scene{{480, 360}, {{60, 100, 0}}};
+    return play(detector, {scene}, {20}).frames.at(0);
+  };
+  const auto changing = play_scores([](int n) { return n % 2 == 0 ? 0.9f : 0.2f; });
+  for (const StreamFrameResult& frame : changing) {
+    ASSERT_EQ(frame.boxes.size(), 1u) << frame.source.index;
+    EXPECT_EQ(frame.boxes[0].origin, BoxOrigin::kDetected);
+    EXPECT_EQ(frame.boxes[0].id, changing[0].boxes[0].id);
+    EXPECT_GE(frame.boxes[0].detection.score, 0.3f);
+  }
+  for (const StreamFrameResult& frame : play_scores([](int) { return 0.2f; })) {
+    EXPECT_TRUE(frame.boxes.empty()) << "never sure: no object, and below --score";
+  }
 }
 
 TEST(StreamDetector, FindsWhatWasDrawnInEveryModeAndFrame) {
