@@ -36,7 +36,7 @@ struct FrameRecord {
 
 struct FillOptions {
   double max_interpolation = 1.0;
-  double max_miss = 0.5;
+  double max_miss = 0;
   double max_propagation = 0.5;
   double end_score = 0.5;
   double max_overlap = 0.5;
