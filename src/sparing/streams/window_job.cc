@@ -82,12 +82,11 @@ void WindowJob::add_direct(Item item, Size canvas, PixelRect place) {
 void WindowJob::add_whole(StreamState& stream, std::size_t frame, double scale,
                           DrawPurpose purpose) {
   const HeldFrame& held = stream.frames[frame];
-  Size drawn = scaled(held.size, scale);
-  const Size canvas = canvas_for(drawn);
+  const Size canvas = canvas_for(scaled(held.size, scale));
   // As large as the canvas allows: its sides are rounded up, and what is drawn there costs nothing.
   const double fit =
       std::min(1.0 * canvas.width / held.size.width, 1.0 * canvas.height / held.size.height);
-  drawn = scaled(held.size, fit);
+  Size drawn = scaled(held.size, fit);
   drawn = {std::min(drawn.width, canvas.width), std::min(drawn.height, canvas.height)};
   Item item = item_of(stream, frame, whole_roi(held.size), 1.0 * drawn.width / held.size.width);
   item.purpose = purpose;
