@@ -25,8 +25,8 @@ class WholeFrames : public Approach {
   }
 
   Result<Outcome> run(const Clip& clip, Network& network) override {
-    const double factor = width_ > 0 ? static_cast<double>(width_) / clip.size.width : scale_;
-    const Size input = network.nearest_input(clip.size.width * factor, clip.size.height * factor);
+    const double scale = factor(clip);
+    const Size input = network.nearest_input(clip.size.width * scale, clip.size.height * scale);
     Outcome outcome;
     std::vector<StreamLooks> looks(clip.streams.size());
     for (std::size_t s = 0; s < looks.size(); ++s) {
