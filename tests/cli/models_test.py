@@ -181,7 +181,7 @@ class Profile(ModelsTest):
         self.assertEqual(points, [(64, 64), (320, 256)])
         self.assertTrue(all(p["ms"] > 0 for p in profile["points"]))
 
-    def test_runs_on_streams_measure_once_and_keep_the_times(self):
+    def test_runs_on_streams_measure_once_and_leave_the_file(self):
         cache = {**os.environ, "XDG_CACHE_HOME": str(self.dir),
                  "SPARING_MODELS_DIR": str(st.model_file().parent)}
         path = self.dir / "sparing" / "profiles" / f"{st.MODEL}.cpu-f32-1.json"
@@ -194,14 +194,12 @@ class Profile(ModelsTest):
 
         first = detect()
         self.assertEqual(first["processor"], "cpu:f32:1")
-        # What a run observes changes the times, and no others are measured.
+        # A run plans with what was stored, measures nothing again, and does not write what it
+        # observes: the times of one busy run would be the plans of the next.
         first["points"] = [{**point, "ms": 1e-3 * (1 + i)} for i, point in enumerate(first["points"])]
         path.write_text(json.dumps(first))
         second = detect()
-        self.assertEqual([(p["width"], p["height"]) for p in second["points"]],
-                         [(p["width"], p["height"]) for p in first["points"]])
-        self.assertGreater(second["points"][0]["ms"], first["points"][0]["ms"])
-        self.assertLess(second["points"][0]["ms"], 1)
+        self.assertEqual(second["points"], first["points"])
         # One of another machine is measured again.
         path.write_text(json.dumps({**second, "machine": "another"}))
         third = detect()
