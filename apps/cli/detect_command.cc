@@ -20,10 +20,11 @@ constexpr const char* kHelp =
     "  sparing detect 'shots/*.png' --out -                      a pattern; JSON Lines to a pipe\n"
     "  ffmpeg -i rtsp://... -an -c copy -f matroska - | sparing detect - --out boxes.jsonl\n"
     "  sparing detect a.mp4 b.mp4 c.mp4 --out boxes.jsonl        many streams, spending least\n"
-    "  sparing detect a.mp4 b.mp4 --budget 5 --render '{name}-boxes.mp4'\n\n"
+    "  sparing detect a.mp4 b.mp4 --budget 5ms --render '{name}-boxes.mp4'\n\n"
     "One input alone is looked at frame by frame; with several inputs, or an option of many streams,\n"
     "only at what needs it, and the other frames' boxes are filled in. Ctrl-C ends the run after\n"
-    "what is in flight and keeps what was found.";
+    "what is in flight and keeps what was found. A TIME is a number in the unit shown, or has a unit of\n"
+    "its own: 25ms, 1.5s, 2min (us, ms, s, min, h).";
 
 constexpr const char* kStreams = "Many streams";
 constexpr const char* kAdvanced = "Advanced, many streams";

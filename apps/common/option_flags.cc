@@ -27,6 +27,13 @@ std::string text_of(double value) {
   return {text, end.ptr};
 }
 
+// The shortest text that reads back as this very number.
+std::string exact_text_of(double value) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
+}
+
 std::string range_text(double low, double high, std::string_view unit) {
   const std::string suffix = unit.empty() ? "" : " " + std::string(unit);
   if (std::isinf(low) && std::isinf(high)) return suffix.empty() ? "" : " of" + suffix;
@@ -98,6 +105,17 @@ std::string number_problem(std::string_view text, bool whole, double low, double
     return value + " is not a number" + fix;
   }
   if (code != std::errc() || number < low || number > high) return value + " is out of range" + fix;
+  return {};
+}
+
+std::string duration_problem(std::string& text, double low, double high, std::string_view unit) {
+  if (text.empty()) return {};  // refuse_empty_values says so
+  const std::string fix =
+      "; give a time" + range_text(low, high, unit) + ", e.g. " + (unit == "ms" ? "25ms" : "1s");
+  const auto number = parse_duration(text, unit);
+  if (!number) return "'" + text + "' is not a time" + fix;
+  if (!(*number >= low && *number <= high)) return "'" + text + "' is out of range" + fix;
+  text = exact_text_of(*number);
   return {};
 }
 

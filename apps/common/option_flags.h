@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sparing/base/duration.h"
 #include "sparing/base/options.h"
 
 namespace sparing::cli {
@@ -30,6 +31,18 @@ CLI::Option* check_range(CLI::Option* option, double low, double high, std::stri
   return option->check([low, high, unit = std::move(unit)](const std::string& text) {
     return number_problem(text, kWhole, low, high, unit);
   });
+}
+
+// As number_problem, for a duration that is given in `unit` or with a unit of its own. Without a
+// problem `text` becomes the number of these units.
+std::string duration_problem(std::string& text, double low, double high, std::string_view unit);
+
+// The same for a duration: "25ms" becomes 0.025 where the unit is "s".
+inline CLI::Option* check_duration(CLI::Option* option, double low, double high, std::string unit) {
+  option->type_name("TIME[" + unit + "]");
+  return option->transform(CLI::Validator(
+      [low, high, unit](std::string& text) { return duration_problem(text, low, high, unit); },
+      ""));
 }
 
 // Makes an empty text an error of the parse, for each option of the command: an empty string means
@@ -79,7 +92,12 @@ void add_flags(CLI::App& app, Struct& options, const FlagStyle& style = {}) {
       } else if constexpr (std::is_same_v<T, std::string>) {
         if (!value.empty()) option->capture_default_str();
       } else {
-        check_range<T>(option, field.min, field.max, std::string(field.unit_text));
+        const std::string unit(field.unit_text);
+        if (std::is_same_v<T, double> && is_duration_unit(unit)) {
+          check_duration(option, field.min, field.max, unit);
+        } else {
+          check_range<T>(option, field.min, field.max, unit);
+        }
         // Else the help says what holds.
         if (static_cast<double>(value) != field.unset_value) option->capture_default_str();
       }

@@ -303,11 +303,30 @@ class Usage(StreamsTest):
                                  (("--profile", "a", "--profile", "b"), ("--profile",)),
                                  (("--scales", "nowhere.json"), ("nowhere.json",)),
                                  (("--tile", "0x0"), ("--tile", "0x0")),
+                                 (("--budget", "25m"), ("--budget", "'25m'", "25ms")),
+                                 (("--budget", "0.001us"), ("--budget", "'0.001us'", "ms")),
+                                 (("--window", "2h"), ("--window", "'2h'", "60 s")),
+                                 (("--score-half-life", "1x"), ("--score-half-life", "'1x'")),
                                  (("--roi-reduction", 3), ("--roi-reduction", "'3'"))):
             run = self.detect(st.SAMPLE, st.SAMPLE, *arguments, "--out", self.out)
             self.assertIn(run.returncode, (2, 4), run.stderr)
             self.assert_error(run, run.returncode, *words)
         self.assertEqual(os.listdir(self.dir), [])
+
+    def test_times_with_a_unit_and_without_are_the_same(self):
+        grey = grey_video(self.dir / "grey.mkv", 160, 120, 50, 25)
+        outputs = []
+        for window, budget, smooth in (("400ms", "0.01s", "1.5s"), ("0.4", "10", "1500 ms"),
+                                       ("0.4s", "10ms", "1.5")):
+            run = self.detect(grey, "--deterministic", "--window", window, "--budget", budget,
+                              "--score-half-life", smooth, "--out", self.out, "--json")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            summary = json.loads(run.stdout)["detector"]
+            outputs.append((self.out.read_text(), summary["windows"], summary["canvas_pixels"]))
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[0], outputs[2])
+        self.assertGreater(outputs[0][1], 4)
+        self.assertIn("--budget TIME[ms]", self.detect("--help").stdout)
 
     def test_options_that_contradict_each_other_or_do_nothing(self):
         for arguments, other in ((("--fps", 50, "--budget", 5), "--budget"),
