@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <utility>
+
+#include "commands.h"
 
 namespace sparing::cli {
 namespace {
@@ -25,6 +28,9 @@ class StreamSink final : public ResultSink {
   // An input that failed before its first frame leaves what may lie under the name.
   Status finish() override { return written_ ? sink_->finish() : Status(); }
   std::string name() const override { return sink_->name(); }
+  std::optional<HeldResults> held(int stream) const override {
+    return stream == stream_ ? sink_->held(stream) : HeldResults{};
+  }
 
  private:
   std::unique_ptr<ResultSink> sink_;
@@ -161,6 +167,22 @@ std::string output_path(const std::string& text, int stream, const std::string& 
   if (name.filename().empty()) name = name.parent_path();  // "photos/"
   replace_all(path, "{name}", input == "-" ? "stdin" : name.stem().string());
   return path;
+}
+
+void report_outputs(const std::vector<OutputState>& outputs, const std::optional<Error>& reported) {
+  std::string others;
+  bool failed = false;
+  for (const OutputState& output : outputs) {
+    if (output.error) {
+      failed = true;
+      if (!reported || output.error->to_string() != reported->to_string()) report(*output.error);
+      continue;
+    }
+    others += (others.empty() ? "'" : ", '") + output.name + "' " + std::to_string(output.frames) +
+              " frames";
+  }
+  if (!failed || others.empty()) return;
+  std::fprintf(stderr, "sparing: the other outputs are complete up to there: %s\n", others.c_str());
 }
 
 Result<DetectOutputs> open_outputs(const DetectSettings& settings, const RunInfo& run,

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "detect_settings.h"
 #include "sparing/io/sink.h"
+#include "sparing/pipeline/detector.h"
 
 namespace sparing::cli {
 
@@ -26,5 +28,9 @@ std::string output_path(const std::string& text, int stream, const std::string& 
 // one name; else as open_sink.
 Result<DetectOutputs> open_outputs(const DetectSettings& settings, const RunInfo& run,
                                    const std::vector<bool>& usable);
+
+// After the run's own error was reported: the errors of other outputs, and what those hold that did
+// not fail, one line each on standard error. Nothing where none failed.
+void report_outputs(const std::vector<OutputState>& outputs, const std::optional<Error>& reported);
 
 }  // namespace sparing::cli

@@ -38,7 +38,9 @@ int finish(const DetectSettings& settings, const RunDescription& description,
     if (summary.frames > 0 && error.code != ErrorCode::kOutput) {
       error.problem += " (the " + std::to_string(summary.frames) + " frames before are kept)";
     }
-    return report(error);
+    const int code = report(error);
+    report_outputs(summary.outputs, summary.error);
+    return code;
   }
   if (summary.interrupted) {
     std::fprintf(

@@ -111,9 +111,8 @@ void append_streams(std::string& text, bool paced, const StreamsSummary& summary
     const std::string name = std::to_string(i) + " " + short_name(detector.name, 22);
     append(text, "%-25s %7lld %6lld %8lld %8lld %8lld  %-7s", name.c_str(),
            static_cast<long long>(stream.frames), static_cast<long long>(detector.key_frames),
-           static_cast<long long>(detector.fill.detected),
-           static_cast<long long>(detector.fill.interpolated),
-           static_cast<long long>(detector.fill.propagated),
+           static_cast<long long>(stream.boxes[0]), static_cast<long long>(stream.boxes[1]),
+           static_cast<long long>(stream.boxes[2]),
            std::string(kDetectWays[static_cast<std::size_t>(detector.way)].name).c_str());
     append(text, "%5.2f %5d", detector.scale, detector.every);
     if (detector.recall.recall >= 0) {
@@ -197,9 +196,11 @@ Json stream_json(const StreamRunStatistics& stream, bool paced) {
   json["frames"] = stream.frames;
   json["key_frames"] = detector.key_frames;
   json["detections"] = stream.detections;
-  json["boxes"] = {{"detected", detector.fill.detected},
-                   {"interpolated", detector.fill.interpolated},
-                   {"propagated", detector.fill.propagated}};
+  json["boxes"] = Json::object();
+  for (const BoxOrigin origin :
+       {BoxOrigin::kDetected, BoxOrigin::kInterpolated, BoxOrigin::kPropagated}) {
+    json["boxes"][std::string(to_string(origin))] = stream.boxes[static_cast<std::size_t>(origin)];
+  }
   json["way"] = kDetectWays[static_cast<std::size_t>(detector.way)].name;
   json["scale"] = detector.scale;
   json["every"] = detector.every;
@@ -265,8 +266,12 @@ std::string streams_summary_text(const StreamsDescription& run, const StreamsSum
            summary.lag_seconds * 1e3);
   }
   if (!run.outputs.empty()) text += "\n";
-  for (const std::string& output : run.outputs) {
-    if (output != "-") text += output + "\n";
+  for (const OutputState& output : summary.outputs) {
+    if (output.error) {
+      text += output.name + " (failed, holds " + std::to_string(output.frames) + " frames)\n";
+    } else if (output.name != "-") {
+      text += output.name + "\n";
+    }
   }
   return text;
 }
@@ -306,6 +311,13 @@ std::string streams_summary_json(const StreamsDescription& run, const StreamsSum
   json["interrupted"] = summary.interrupted;
   json["error"] = summary.error ? Json(summary.error->to_string()) : Json(nullptr);
   json["outputs"] = run.outputs;
+  json["held"] = Json::array();
+  for (const OutputState& output : summary.outputs) {
+    json["held"].push_back(
+        {{"output", output.name},
+         {"frames", output.frames},
+         {"error", output.error ? Json(output.error->to_string()) : Json(nullptr)}});
+  }
   // File names need not be UTF-8; JSON must.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -57,8 +57,12 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
            drop.reason.c_str());
   }
   if (!run.outputs.empty()) text += "\n";
-  for (const std::string& output : run.outputs) {
-    if (output != "-") text += output + "\n";
+  for (const OutputState& output : summary.outputs) {
+    if (output.error) {
+      text += output.name + " (failed, holds " + std::to_string(output.frames) + " frames)\n";
+    } else if (output.name != "-") {
+      text += output.name + "\n";
+    }
   }
   return text;
 }
@@ -107,6 +111,13 @@ std::string summary_json(const RunDescription& run, const RunSummary& summary) {
   json["interrupted"] = summary.interrupted;
   json["error"] = summary.error ? Json(summary.error->to_string()) : Json(nullptr);
   json["outputs"] = run.outputs;
+  json["held"] = Json::array();
+  for (const OutputState& output : summary.outputs) {
+    json["held"].push_back(
+        {{"output", output.name},
+         {"frames", output.frames},
+         {"error", output.error ? Json(output.error->to_string()) : Json(nullptr)}});
+  }
   // File names need not be UTF-8; JSON must.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -4,6 +4,7 @@ program's own rendering, and inputs that are wrong in each known way."""
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -215,6 +216,52 @@ class Failures(StreamsTest):
         self.assertIn("broken.mp4", summary["streams"][1]["error"])
         self.assertFalse((self.dir / "broken.mkv.mp4").exists())
         self.assertTrue((self.dir / f"{st.SAMPLE.stem}.mkv.mp4").exists())
+
+    def test_a_full_disk_keeps_the_other_outputs_and_the_summary_says_what_they_hold(self):
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
+
+        # Of two streams' JSON Lines, MOT text, and a video, which cannot be kept when it is cut.
+        run = self.detect(st.SAMPLE, st.SAMPLE, "--no-cache", "--out", self.dir / "{stream}.txt",
+                          "--render", self.dir / "{stream}.mp4", "--out", self.out, "--json",
+                          "--max-frames", 150, preexec_fn=small_files)
+        self.assertEqual(run.returncode, 5, run.stderr)
+        summary = json.loads(run.stdout)
+        held = {pathlib.Path(h["output"]).name: h for h in summary["held"]}
+        self.assertEqual(sorted(held), ["0.mp4", "0.txt", "1.mp4", "1.txt", "boxes.jsonl"])
+        failed = [name for name, h in held.items() if h["error"]]
+        good = [name for name, h in held.items() if not h["error"]]
+        self.assertTrue(failed)
+        errors = run.stderr.splitlines()
+        self.assertEqual(len(errors), len(failed) + bool(good), run.stderr)
+        for name in failed:
+            own = [line for line in errors if name in line and "the other outputs" not in line]
+            self.assertEqual(len(own), 1, run.stderr)
+            self.assertRegex(own[0], r"\(at frame \d+ of stream [01]; it holds \d+ frames\)|"
+                                     r"\(when it was completed; it holds \d+ frames\)")
+            self.assertIn(f"it holds {held[name]['frames']} frames", own[0])
+        for name in good:
+            self.assertIn(f"{name}' {held[name]['frames']} frames", errors[-1])
+        # No other files are left, and what there is holds what was said.
+        names = [name for name in held if held[name]["frames"] > 0]
+        self.assertEqual(sorted(os.listdir(self.dir)), sorted(names))
+        lines = st.read_jsonl(self.out)
+        self.assertEqual(len(lines), held["boxes.jsonl"]["frames"])
+        self.assertFalse(held["0.mp4"]["frames"] and held["0.mp4"]["error"])
+        for number, stream in enumerate(summary["streams"]):
+            rows = [row.split(",") for row in
+                    (self.dir / f"{number}.txt").read_text().splitlines()]
+            own = [line for line in lines if line["stream"] == number]
+            kept = {"text": held[f"{number}.txt"]["frames"], "lines": len(own),
+                    "video": held[f"{number}.mp4"]["frames"]}
+            self.assertEqual(stream["frames"], max(kept.values()))
+            self.assertLessEqual(max(int(row[0]) for row in rows), kept["text"])
+            if kept["text"] == stream["frames"]:
+                self.assertEqual(len(rows), stream["detections"])
+            if kept["lines"] == stream["frames"]:
+                self.assertEqual(sum(len(x["detections"]) for x in own), stream["detections"])
+            self.assertEqual(sum(stream["boxes"].values()), stream["detections"])
+        self.assertEqual(summary["frames"], sum(s["frames"] for s in summary["streams"]))
 
     def test_all_broken(self):
         broken = self.dir / "broken.mp4"

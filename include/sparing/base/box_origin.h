@@ -12,6 +12,8 @@ enum class BoxOrigin {
   kPropagated,    // from the detections before, by constant velocity
 };
 
+inline constexpr int kBoxOrigins = 3;
+
 // "detected", "interpolated", "propagated".
 constexpr std::string_view to_string(BoxOrigin origin) {
   switch (origin) {

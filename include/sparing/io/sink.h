@@ -1,6 +1,8 @@
 // Where detections go. One ordered table of sinks; adding one is one file and one row.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -34,12 +36,20 @@ struct FrameResult {
   std::optional<bool> inspected;  // from such runs: whether the network looked at this frame
 };
 
+// What an output holds of one stream.
+struct HeldResults {
+  std::int64_t frames = 0;
+  std::int64_t detections = 0;
+  std::array<std::int64_t, kBoxOrigins> boxes{};  // by origin, where tracks were given
+  std::optional<Timestamp> last_time;             // of the last of these frames
+};
+
 // Not thread-safe. Frames of a stream arrive in order.
 class ResultSink {
  public:
   virtual ~ResultSink() = default;  // without finish(): temporary files are removed
   // kOutput: what could not be written, and why. After it, write() and finish() return the same
-  // error; text formats have by then kept the whole lines before it under the final name.
+  // error; text formats have by then kept the whole frames before it under the final name.
   // kInvalidArgument: a box or score that is not finite, tracks that are not one for each
   // detection; nothing was written.
   virtual Status write(const FrameResult& result) = 0;
@@ -47,6 +57,12 @@ class ResultSink {
   // when a run ends early. Once.
   virtual Status finish() = 0;
   virtual std::string name() const = 0;  // for messages: the path, or "-"
+  // What was taken of the stream, and after an error what was kept of that. None: it is not told.
+  // The sinks of open_sink() tell.
+  virtual std::optional<HeldResults> held(int stream) const {
+    (void)stream;
+    return std::nullopt;
+  }
 };
 
 struct SinkFormat {

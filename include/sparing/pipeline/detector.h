@@ -73,9 +73,16 @@ struct DropCount {
   std::int64_t count = 0;
 };
 
+// What one output holds when the run is over.
+struct OutputState {
+  std::string name;            // the sink's
+  std::int64_t frames = 0;     // of all streams
+  std::optional<Error> error;  // says at which frame it failed, and what it holds
+};
+
 // What a run did, whole or not.
 struct RunSummary {
-  std::int64_t frames = 0;  // written to every sink
+  std::int64_t frames = 0;  // written; after a failure of an output, what the fullest holds
   std::int64_t detections = 0;
   double wall_seconds = 0;
   Size input_size;  // of the network, for the last frame
@@ -88,7 +95,8 @@ struct RunSummary {
   std::int64_t hdr_frames = 0;         // PQ or HLG, used without tone mapping (see is_hdr)
   std::optional<Timestamp> last_time;  // of the last frame written
   bool interrupted = false;            // the stop token ended it
-  std::optional<Error> error;  // what ended the run early; results before it are in the sinks
+  std::optional<Error> error;        // what ended the run early; results before it are in the sinks
+  std::vector<OutputState> outputs;  // by sink
 };
 
 struct Progress {

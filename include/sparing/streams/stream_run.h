@@ -2,6 +2,7 @@
 // different streams and windows overlap on the cores.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -81,8 +82,10 @@ struct StreamInput {
 
 struct StreamRunStatistics {
   StreamStatistics detector;
-  std::int64_t frames = 0;  // written
+  // Written; after a failure of an output, what the fullest holds of the stream.
+  std::int64_t frames = 0;
   std::int64_t detections = 0;
+  std::array<std::int64_t, kBoxOrigins> boxes{};  // detections by origin
   std::vector<DropCount> dropped_frames;
   std::int64_t damaged_frames = 0;
   std::int64_t hdr_frames = 0;
@@ -105,7 +108,8 @@ struct StreamsSummary {
   double lag_seconds = 0;          // paced: how far the last window was behind
   double whole_frame_seconds = 0;  // by the profile: every frame at its own size; what was spared
   bool interrupted = false;
-  std::optional<Error> error;  // what ended the whole run: a sink, the network
+  std::optional<Error> error;        // what ended the whole run: a sink, the network
+  std::vector<OutputState> outputs;  // by sink
 };
 
 struct StreamsProgress {

@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBufferSize = 64 * 1024;
+constexpr std::int64_t kMostBufferedRecords = 1000;
 constexpr int kMaxSymlinks = 16;
 constexpr mode_t kPermissions = 0777;
 constexpr mode_t kNewFile = 0666;  // less what the umask takes
@@ -112,7 +113,7 @@ Result<PendingFile> PendingFile::create(const fs::path& path) {
   }
   file.target_ = follow_links(path);
   if (!file.target_.has_filename()) return output_error(path, EISDIR);
-  struct stat status{};
+  struct stat status {};
   if (::stat(file.target_.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return output_error(path, EISDIR);
     if (::access(file.target_.c_str(), W_OK) != 0) return output_error(path, errno);
@@ -153,8 +154,11 @@ PendingFile::PendingFile(PendingFile&& other) noexcept
       direct_(other.direct_),
       done_(std::exchange(other.done_, true)) {}
 
-PendingFile::~PendingFile() {
+PendingFile::~PendingFile() { discard(); }
+
+void PendingFile::discard() {
   if (!done_ && !direct_ && !working_.empty()) ::unlink(working_.c_str());
+  done_ = true;
 }
 
 int PendingFile::open() const {
@@ -208,11 +212,7 @@ bool OutputFile::write_out(std::string_view text) {
       if (errno == EINTR) continue;
       return false;
     }
-    for (ssize_t i = 0; i < count; ++i) {
-      ++written_;
-      if (text[i] != '\n') continue;
-      previous_line_end_ = std::exchange(line_end_, written_);
-    }
+    written_ += count;
     text.remove_prefix(static_cast<std::size_t>(count));
   }
   return true;
@@ -222,14 +222,23 @@ Status OutputFile::flush() {
   const bool ok = write_out(buffer_);
   const int error = errno;
   buffer_.clear();
-  return ok ? Status() : fail(error);
+  if (!ok) return fail(error);
+  flushed_records_ = records_;
+  while (ends_.size() > 2) ends_.pop_front();
+  return {};
 }
 
 Status OutputFile::write(std::string_view text) {
   if (failure_) return *failure_;
   buffer_ += text;
+  ++records_;
+  const std::int64_t end = written_ + static_cast<std::int64_t>(buffer_.size());
+  if (ends_.empty() || ends_.back().offset != end) ends_.push_back({end, 0});
+  ends_.back().records = records_;
   // A reader of standard output or of a pipe waits for the line.
-  if (buffer_.size() < kBufferSize && file_ && !file_->direct()) return {};
+  const bool small =
+      buffer_.size() < kBufferSize && records_ - flushed_records_ < kMostBufferedRecords;
+  if (small && file_ && !file_->direct()) return {};
   return flush();
 }
 
@@ -242,10 +251,11 @@ Status OutputFile::finish() {
     // Some file systems report a full disk only here.
     if (::close(std::exchange(descriptor_, -1)) != 0) {
       failure_ = output_error(file_->path(), errno);
-      return *failure_;
-    }
-    if (Status status = file_->publish(); !status.ok()) {
+    } else if (Status status = file_->publish(); !status.ok()) {
       failure_ = status.error();
+    }
+    if (failure_) {
+      records_ = 0;
       return *failure_;
     }
   }
@@ -255,25 +265,28 @@ Status OutputFile::finish() {
 
 Status OutputFile::fail(int error) {
   if (!file_ || file_->direct()) {
+    while (!ends_.empty() && ends_.back().offset > written_) ends_.pop_back();
+    // Of those before the last flush there are no offsets, but they are all out.
+    records_ = ends_.empty() ? flushed_records_ : ends_.back().records;
     failure_ = output_error(file_ ? file_->path() : fs::path("-"), error);
   } else {
     const bool kept = salvage() && file_->publish().ok();
+    if (!kept) {
+      records_ = 0;
+      file_->discard();  // its room is for the other outputs
+    }
     failure_ = output_error(file_->path(), error,
                             kept ? ", what was written before is kept" : ", nothing could be kept");
   }
   return *failure_;
 }
 
-// Cuts the file after its last whole line and closes the text. A disk that is full has room for the
-// tail in place of the line that was cut.
+// Cuts the file after its last whole record and closes the text. A disk that is full has room for
+// the tail in place of the record that was cut.
 bool OutputFile::salvage() {
-  for (std::int64_t end : {line_end_, previous_line_end_}) {
-    if (end <= 0) continue;
-    if (!format_.tail.empty()) {
-      --end;  // the newline comes back with the tail
-      char last = 0;
-      if (end > 0 && ::pread(descriptor_, &last, 1, end - 1) == 1 && last == ',') --end;
-    }
+  for (; !ends_.empty(); ends_.pop_back()) {
+    const auto [end, records] = ends_.back();
+    if (end > written_) continue;
     if (end <= static_cast<std::int64_t>(format_.head.size())) continue;  // not one record
     if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) < 0) continue;
     std::string_view tail = format_.tail;
@@ -282,7 +295,9 @@ bool OutputFile::salvage() {
       if (count <= 0) break;
       tail.remove_prefix(static_cast<std::size_t>(count));
     }
-    if (tail.empty()) return true;
+    if (!tail.empty()) continue;
+    records_ = records;
+    return true;
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@ class PendingFile {
   std::string url() const;  // the same for FFmpeg
   bool direct() const { return direct_; }
   Status publish();  // once
+  void discard();    // removes the temporary file, unless it was published
 
  private:
   PendingFile() = default;
@@ -45,24 +47,33 @@ class PendingFile {
   bool done_ = false;
 };
 
-// Text of lines, through a buffer. When a write fails (a full disk), the whole lines written so far
-// are published under the final name at once, and every later call returns the same error.
+// Text of records, through a buffer. When a write fails (a full disk), the whole records written so
+// far are published under the final name at once, and every later call returns the same error.
 class OutputFile {
  public:
   struct Format {
     std::string head;
-    std::string tail;  // closes the text, e.g. "\n]\n"; a comma before it is dropped
+    std::string tail;  // closes the text, e.g. "\n]\n"
   };
   // `path` is a file or "-" for standard output, which gets every line at once.
   static Result<std::unique_ptr<OutputFile>> open(const std::filesystem::path& path, Format format);
   ~OutputFile();
 
+  // One record, which may be empty.
   Status write(std::string_view text);
   // Writes the tail and gives the file its name.
   Status finish();
   std::string name() const;
+  // Records that were taken; after a failure, those that are in the output.
+  std::int64_t records() const { return records_; }
 
  private:
+  // The text up to an offset holds so many whole records.
+  struct RecordEnd {
+    std::int64_t offset;
+    std::int64_t records;
+  };
+
   OutputFile() = default;
   Status flush();
   bool write_out(std::string_view text);  // false: errno says why
@@ -74,8 +85,10 @@ class OutputFile {
   Format format_;
   std::string buffer_;
   std::int64_t written_ = 0;
-  std::int64_t line_end_ = 0;           // offset after the last newline that was written,
-  std::int64_t previous_line_end_ = 0;  // and after the one before
+  std::int64_t records_ = 0;
+  std::int64_t flushed_records_ = 0;
+  // Of the buffer's records and the last two before, ascending; offsets differ.
+  std::deque<RecordEnd> ends_;
   std::optional<Error> failure_;
   bool finished_ = false;
 };

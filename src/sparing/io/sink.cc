@@ -6,7 +6,9 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <deque>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include "sparing/io/file.h"
@@ -16,10 +18,67 @@
 namespace sparing {
 namespace {
 
+// More than the frames that a sink buffers, and can lose.
+constexpr std::size_t kLoggedFrames = 4096;
+
+// What was given to a sink, so that what it lost can be taken off again.
+class FrameLog {
+ public:
+  void add(const FrameResult& result) {
+    Entry entry;
+    entry.stream = result.stream;
+    entry.detections = static_cast<std::int64_t>(result.detections.size());
+    for (const BoxTrack& track : result.tracks)
+      ++entry.boxes[static_cast<std::size_t>(track.origin)];
+    entry.time = result.source.frame.view().timestamp;
+    count(totals_[entry.stream], entry, 1);
+    totals_[entry.stream].last_time = entry.time;
+    ++frames_;
+    last_.push_back(entry);
+    if (last_.size() > kLoggedFrames) last_.pop_front();
+  }
+
+  // When so many frames, the first ones, are left of all.
+  HeldResults held(int stream, std::int64_t frames) const {
+    const auto total = totals_.find(stream);
+    if (total == totals_.end() || frames == 0) return {};
+    HeldResults held = total->second;
+    std::int64_t left = frames_;
+    auto entry = last_.rbegin();
+    for (; entry != last_.rend() && left > frames; ++entry, --left) {
+      if (entry->stream == stream) count(held, *entry, -1);
+    }
+    if (held.frames == total->second.frames) return held;
+    held.last_time.reset();
+    for (; entry != last_.rend() && !held.last_time; ++entry) {
+      if (entry->stream == stream) held.last_time = entry->time;
+    }
+    return held;
+  }
+
+ private:
+  struct Entry {
+    int stream = 0;
+    std::int64_t detections = 0;
+    std::array<std::int64_t, kBoxOrigins> boxes{};
+    Timestamp time;
+  };
+
+  static void count(HeldResults& sum, const Entry& entry, std::int64_t sign) {
+    sum.frames += sign;
+    sum.detections += sign * entry.detections;
+    for (std::size_t i = 0; i < sum.boxes.size(); ++i) sum.boxes[i] += sign * entry.boxes[i];
+  }
+
+  std::map<int, HeldResults> totals_;  // by stream
+  std::deque<Entry> last_;
+  std::int64_t frames_ = 0;
+};
+
 // What holds for every sink, whatever its format.
 class CheckedSink final : public ResultSink {
  public:
-  explicit CheckedSink(std::unique_ptr<ResultSink> sink) : sink_(std::move(sink)) {}
+  explicit CheckedSink(std::unique_ptr<RecordSink> sink) : sink_(std::move(sink)) {}
 
   Status write(const FrameResult& result) override {
     for (const Detection& d : result.detections) {
@@ -35,13 +94,19 @@ class CheckedSink final : public ResultSink {
                        std::to_string(result.detections.size()) + " detections",
                    "give one for each, or none"};
     }
-    return sink_->write(result);
+    SPARING_RETURN_IF_ERROR(sink_->write(result));
+    log_.add(result);
+    return {};
   }
   Status finish() override { return sink_->finish(); }
   std::string name() const override { return sink_->name(); }
+  std::optional<HeldResults> held(int stream) const override {
+    return log_.held(stream, sink_->records());
+  }
 
  private:
-  std::unique_ptr<ResultSink> sink_;
+  std::unique_ptr<RecordSink> sink_;
+  FrameLog log_;
 };
 
 struct SinkRow {
@@ -63,7 +128,7 @@ constexpr auto kFormats = [] {
   return formats;
 }();
 
-std::string list_of(std::string_view SinkFormat::* field, const char* prefix) {
+std::string list_of(std::string_view SinkFormat::*field, const char* prefix) {
   std::string text;
   for (const SinkFormat& format : kFormats) {
     text += (text.empty() ? "" : ", ") + (prefix + std::string(format.*field));

@@ -27,7 +27,7 @@ std::int64_t image_id(const SourceFrame& frame) {
   return id;
 }
 
-class CocoSink final : public ResultSink {
+class CocoSink final : public RecordSink {
  public:
   CocoSink(std::unique_ptr<OutputFile> file, const RunInfo& run)
       : file_(std::move(file)), coco_(are_coco_labels(run.labels)) {
@@ -45,6 +45,7 @@ class CocoSink final : public ResultSink {
   }
   Status finish() override { return file_->finish(); }
   std::string name() const override { return file_->name(); }
+  std::int64_t records() const override { return file_->records(); }
 
  private:
   void append(std::int64_t image, const Detection& detection) {
@@ -80,10 +81,10 @@ class CocoSink final : public ResultSink {
 
 }  // namespace
 
-Result<std::unique_ptr<ResultSink>> open_coco_sink(const std::filesystem::path& path,
+Result<std::unique_ptr<RecordSink>> open_coco_sink(const std::filesystem::path& path,
                                                    const RunInfo& run, const SinkOptions&) {
   SPARING_ASSIGN_OR_RETURN(auto file, OutputFile::open(path, {"[", "\n]\n"}));
-  return std::unique_ptr<ResultSink>(std::make_unique<CocoSink>(std::move(file), run));
+  return std::unique_ptr<RecordSink>(std::make_unique<CocoSink>(std::move(file), run));
 }
 
 }  // namespace sparing

@@ -16,7 +16,7 @@ std::vector<std::string> quoted(const std::vector<std::string>& values) {
   return result;
 }
 
-class JsonlSink final : public ResultSink {
+class JsonlSink final : public RecordSink {
  public:
   JsonlSink(std::unique_ptr<OutputFile> file, const RunInfo& run)
       : file_(std::move(file)), labels_(quoted(run.labels)) {
@@ -39,6 +39,7 @@ class JsonlSink final : public ResultSink {
   }
   Status finish() override { return file_->finish(); }
   std::string name() const override { return file_->name(); }
+  std::int64_t records() const override { return file_->records(); }
 
  private:
   void append_frame(const FrameResult& result) {
@@ -110,10 +111,10 @@ class JsonlSink final : public ResultSink {
 
 }  // namespace
 
-Result<std::unique_ptr<ResultSink>> open_jsonl_sink(const std::filesystem::path& path,
+Result<std::unique_ptr<RecordSink>> open_jsonl_sink(const std::filesystem::path& path,
                                                     const RunInfo& run, const SinkOptions&) {
   SPARING_ASSIGN_OR_RETURN(auto file, OutputFile::open(path, {}));
-  return std::unique_ptr<ResultSink>(std::make_unique<JsonlSink>(std::move(file), run));
+  return std::unique_ptr<RecordSink>(std::make_unique<JsonlSink>(std::move(file), run));
 }
 
 }  // namespace sparing

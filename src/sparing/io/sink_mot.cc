@@ -9,7 +9,7 @@
 namespace sparing {
 namespace {
 
-class MotSink final : public ResultSink {
+class MotSink final : public RecordSink {
  public:
   explicit MotSink(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
 
@@ -34,6 +34,7 @@ class MotSink final : public ResultSink {
   }
   Status finish() override { return file_->finish(); }
   std::string name() const override { return file_->name(); }
+  std::int64_t records() const override { return file_->records(); }
 
  private:
   std::unique_ptr<OutputFile> file_;
@@ -42,10 +43,10 @@ class MotSink final : public ResultSink {
 
 }  // namespace
 
-Result<std::unique_ptr<ResultSink>> open_mot_sink(const std::filesystem::path& path, const RunInfo&,
+Result<std::unique_ptr<RecordSink>> open_mot_sink(const std::filesystem::path& path, const RunInfo&,
                                                   const SinkOptions&) {
   SPARING_ASSIGN_OR_RETURN(auto file, OutputFile::open(path, {}));
-  return std::unique_ptr<ResultSink>(std::make_unique<MotSink>(std::move(file)));
+  return std::unique_ptr<RecordSink>(std::make_unique<MotSink>(std::move(file)));
 }
 
 }  // namespace sparing

@@ -391,6 +391,7 @@ TEST_P(EverySink, KeepsWholeRecordsWhenTheDiskFills) {
     const fs::path path = dir / file_name();
     Status status;
     std::size_t written = 0;
+    std::optional<HeldResults> held;
     {
       auto sink = must_open(path, run_of("a"));
       const FileSizeLimit full(limit);
@@ -412,8 +413,13 @@ TEST_P(EverySink, KeepsWholeRecordsWhenTheDiskFills) {
       // Again the same, whatever is called.
       EXPECT_EQ(sink->write(make_result(1, {})).error().to_string(), status.error().to_string());
       EXPECT_EQ(sink->finish().error().to_string(), status.error().to_string());
+      held = sink->held(0);
+      EXPECT_EQ(sink->held(1)->frames, 0);
     }
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->detections, held->frames * (is_text() ? 20 : 1));
     if (!is_text() || limit < 100) {
+      EXPECT_EQ(held->frames, 0);
       EXPECT_THAT(dir.names(), IsEmpty());
       continue;
     }
@@ -424,10 +430,52 @@ TEST_P(EverySink, KeepsWholeRecordsWhenTheDiskFills) {
     const auto read = read_detections(path);
     ASSERT_TRUE(read.ok()) << read.error().to_string();
     EXPECT_GT(read->images.size(), 5u);
+    // Whole frames, as many as it says.
+    EXPECT_EQ(static_cast<std::int64_t>(read->images.size()), held->frames);
+    for (const auto& image : read->images) EXPECT_EQ(image.detections.size(), 20u);
+    EXPECT_EQ(held->last_time->ticks, held->frames - 1);
     EXPECT_EQ(read->images[0].detections[0], kDog.class_id == 1 && GetParam().name == "coco"
                                                  ? (Detection{kDog.box, kDog.score, 2})
                                                  : kDog);
   }
+}
+
+// Lost frames are taken off the stream that they were of.
+TEST_P(EverySink, TellsWhatItHolds) {
+  const TestDirectory dir;
+  if (!is_text()) return;  // a video keeps all or nothing: above
+  const fs::path path = dir / file_name();
+  auto sink = must_open(path, run_of("a"));
+  EXPECT_EQ(sink->held(0)->frames, 0);
+  for (int i = 0; i < 900; ++i) {
+    FrameResult result = make_result(i / 3, std::vector<Detection>(i % 3 == 0 ? 1 : 0, kDog));
+    result.stream = i % 3;
+    if (i % 3 == 0) result.tracks = {{7, BoxOrigin::kInterpolated}};
+    ASSERT_TRUE(sink->write(result).ok());
+  }
+  EXPECT_EQ(sink->held(0)->frames, 300);
+  EXPECT_EQ(sink->held(0)->detections, 300);
+  EXPECT_EQ(sink->held(0)->boxes, (std::array<std::int64_t, kBoxOrigins>{0, 300, 0}));
+  EXPECT_EQ(sink->held(2)->frames, 300);
+  EXPECT_EQ(sink->held(2)->detections, 0);
+  const FileSizeLimit full(5000);
+  const Status status = sink->finish();
+  ASSERT_FALSE(status.ok());
+  const std::string text = read_file(path);
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  std::int64_t frames = 0, detections = 0;
+  for (int stream = 0; stream < 4; ++stream) {
+    frames += sink->held(stream)->frames;
+    detections += sink->held(stream)->detections;
+  }
+  EXPECT_GT(detections, 5);
+  EXPECT_LT(frames, 900);
+  // One a frame; one a detection; one a detection and two for the brackets.
+  EXPECT_EQ(lines, GetParam().name == "jsonl" ? frames
+                   : GetParam().name == "mot" ? detections
+                                              : detections + 2);
+  EXPECT_EQ(sink->held(0)->detections, sink->held(0)->boxes[1]);
+  EXPECT_EQ(sink->held(0)->last_time->ticks, sink->held(0)->frames - 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, EverySink,

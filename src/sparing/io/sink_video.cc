@@ -16,7 +16,7 @@ namespace {
 
 int next_even(int value) { return value + (value & 1); }
 
-class VideoSink final : public ResultSink {
+class VideoSink final : public RecordSink {
  public:
   VideoSink(PendingFile file, const RunInfo& run, const SinkOptions& options)
       : file_(std::move(file)), labels_(run.labels), crf_(options.video_crf) {
@@ -27,7 +27,9 @@ class VideoSink final : public ResultSink {
 
   Status write(const FrameResult& result) override {
     if (failure_) return *failure_;
-    return keep_failure(write_frame(result));
+    SPARING_RETURN_IF_ERROR(keep_failure(write_frame(result)));
+    ++frames_;
+    return {};
   }
 
   Status finish() override {
@@ -40,10 +42,15 @@ class VideoSink final : public ResultSink {
     return keep_failure(file_.publish());
   }
   std::string name() const override { return file_.path().string(); }
+  std::int64_t records() const override { return failure_ ? 0 : frames_; }
 
  private:
   Status keep_failure(Status status) {
-    if (!status.ok()) failure_ = status.error();
+    if (status.ok()) return status;
+    failure_ = status.error();
+    // Its room is for the other outputs on a disk that is full.
+    encoder_.reset();
+    file_.discard();
     return status;
   }
   Status open(const VideoFrame& first);
@@ -61,6 +68,7 @@ class VideoSink final : public ResultSink {
   std::unique_ptr<VideoEncoder> encoder_;
   std::optional<Overlay> overlay_;
   UprightConverter converter_;
+  std::int64_t frames_ = 0;
   std::optional<Error> failure_;
 };
 
@@ -110,11 +118,11 @@ Status VideoSink::write_frame(const FrameResult& result) {
 
 }  // namespace
 
-Result<std::unique_ptr<ResultSink>> open_video_sink(const std::filesystem::path& path,
+Result<std::unique_ptr<RecordSink>> open_video_sink(const std::filesystem::path& path,
                                                     const RunInfo& run,
                                                     const SinkOptions& options) {
   SPARING_ASSIGN_OR_RETURN(PendingFile file, PendingFile::create(path));
-  return std::unique_ptr<ResultSink>(std::make_unique<VideoSink>(std::move(file), run, options));
+  return std::unique_ptr<RecordSink>(std::make_unique<VideoSink>(std::move(file), run, options));
 }
 
 }  // namespace sparing

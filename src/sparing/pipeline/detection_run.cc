@@ -22,7 +22,7 @@ DetectionRun::DetectionRun(Detector::Impl& job, VideoSource& source,
                            std::span<ResultSink* const> sinks, const RunControl& control)
     : job_(job),
       source_(source),
-      sinks_(sinks),
+      sinks_(sinks, 1),
       control_(control),
       // One slot is filled or read while the engine works on the others.
       slots_(static_cast<std::size_t>(std::max(1, job.context.options().streams)) + 2),
@@ -156,15 +156,10 @@ Status DetectionRun::show_input(const InFlight& item) {
   return shown;
 }
 
-Status DetectionRun::write_to_sinks(const FrameResult& result) {
-  for (ResultSink* sink : sinks_) SPARING_RETURN_IF_ERROR(sink->write(result));
-  return {};
-}
-
 void DetectionRun::write_results() {
   while (auto result = results_.pop()) {
     if (write_failed_.load()) continue;
-    if (Status status = timed(write_time_, [&] { return write_to_sinks(*result); }); !status.ok()) {
+    if (Status status = timed(write_time_, [&] { return sinks_.write(*result); }); !status.ok()) {
       write_failed_.store(true);
       fail(std::move(status).error());
       continue;
@@ -183,14 +178,20 @@ void DetectionRun::write_results() {
 
 void DetectionRun::finish_sinks() {
   // Nothing was computed: leave what may lie under the outputs' names from an earlier run.
-  if (frames_done_ == 0 && (error_ || control_.stop.stop_requested())) return;
-  for (ResultSink* sink : sinks_) {
-    if (Status status = sink->finish(); !status.ok()) keep_first(std::move(status).error());
-  }
+  if (!sinks_.any_written() && (error_ || control_.stop.stop_requested())) return;
+  if (Status status = sinks_.finish(); !status.ok()) keep_first(std::move(status).error());
 }
 
 RunSummary DetectionRun::summarize_run(double wall_seconds) {
   RunSummary summary;
+  summary.outputs = sinks_.states();
+  if (error_) error_ = with_what_is_held(*error_, summary.outputs);
+  if (sinks_.failed()) {
+    const HeldResults held = sinks_.held(0);
+    frames_done_ = held.frames;
+    detections_done_ = held.detections;
+    last_time_ = held.last_time;
+  }
   summary.frames = frames_done_;
   summary.detections = detections_done_;
   summary.wall_seconds = wall_seconds;

@@ -16,6 +16,7 @@
 #include "sparing/base/clock.h"
 #include "sparing/base/histogram.h"
 #include "sparing/pipeline/frame_job.h"
+#include "sparing/pipeline/sink_group.h"
 
 namespace sparing {
 
@@ -44,13 +45,12 @@ class DetectionRun {
   bool stopping() const { return failed_.load() || control_.stop.stop_requested(); }
   Result<FrameResult> read_one(InFlight& item);
   Status show_input(const InFlight& item);
-  Status write_to_sinks(const FrameResult& result);
   void finish_sinks();
   RunSummary summarize_run(double wall_seconds);
 
   Detector::Impl& job_;
   VideoSource& source_;
-  std::span<ResultSink* const> sinks_;
+  SinkGroup sinks_;
   const RunControl& control_;
   const Clock::time_point start_ = Clock::now();
 

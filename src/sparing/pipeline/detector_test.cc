@@ -354,7 +354,14 @@ TEST_F(DetectorTest, AFailingSinkEndsTheRunAndEverySinkIsFinished) {
   const RunSummary summary = detector.run(source, sinks);
   ASSERT_TRUE(summary.error);
   EXPECT_EQ(summary.error->code, ErrorCode::kOutput);
-  EXPECT_EQ(summary.frames, 20);
+  // The other one holds the frame, too, that this one could not take.
+  EXPECT_EQ(summary.error->problem, "disk is full (at frame 20)");
+  EXPECT_EQ(other.frames.size(), 21u);
+  EXPECT_EQ(summary.frames, 21);
+  ASSERT_EQ(summary.outputs.size(), 2u);
+  EXPECT_FALSE(summary.outputs[0].error);
+  EXPECT_EQ(summary.outputs[0].frames, 21);
+  EXPECT_EQ(summary.outputs[1].frames, 20);
   EXPECT_EQ(sink.finished, 1);
   EXPECT_EQ(other.finished, 1);
   ASSERT_EQ(summary.dropped_frames.size(), 1u);

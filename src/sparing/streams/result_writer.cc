@@ -40,11 +40,12 @@ ResultWriter::ResultWriter(Settings settings)
 Status ResultWriter::write(StreamFrameResult& result) {
   const std::size_t index = static_cast<std::size_t>(result.stream);
   const FrameResult frame = frame_result(result);
-  for (ResultSink* sink : settings_.sinks) SPARING_RETURN_IF_ERROR(sink->write(frame));
+  SPARING_RETURN_IF_ERROR(settings_.sinks.write(frame));
   if (settings_.control.on_frame) SPARING_RETURN_IF_ERROR(settings_.control.on_frame(result));
   WrittenStream& stream = streams_[index];
   ++stream.frames;
   stream.detections += static_cast<std::int64_t>(frame.detections.size());
+  for (const BoxTrack& track : frame.tracks) ++stream.boxes[static_cast<std::size_t>(track.origin)];
   const VideoFrame& view = frame.source.frame.view();
   if (is_hdr(view.color_space)) ++stream.hdr_frames;
   stream.last_time = view.timestamp;

@@ -1,6 +1,7 @@
 // The last stage of a run on many streams: results to sinks, counts and latencies.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "sparing/base/bounded_queue.h"
 #include "sparing/base/clock.h"
 #include "sparing/base/histogram.h"
+#include "sparing/pipeline/sink_group.h"
 #include "sparing/streams/stream_feeder.h"
 #include "sparing/streams/stream_run.h"
 
@@ -21,6 +23,7 @@ namespace sparing {
 struct WrittenStream {
   std::int64_t frames = 0;
   std::int64_t detections = 0;
+  std::array<std::int64_t, kBoxOrigins> boxes{};  // by origin
   std::int64_t hdr_frames = 0;
   std::optional<Timestamp> last_time;
   LatencyHistogram latency;
@@ -29,7 +32,7 @@ struct WrittenStream {
 class ResultWriter {
  public:
   struct Settings {
-    std::span<ResultSink* const> sinks;
+    SinkGroup& sinks;
     std::span<const std::unique_ptr<StreamFeeder>> feeders;
     const StreamsControl& control;
     Clock::time_point start;

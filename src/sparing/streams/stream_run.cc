@@ -90,7 +90,7 @@ class StreamRun {
       : detector_(detector),
         options_(options),
         control_(control),
-        sinks_(sinks),
+        sinks_(sinks, static_cast<int>(inputs.size())),
         gate_(static_cast<int>(inputs.size()), rules(detector, options)),
         budget_(budget_settings(detector)) {
     total_frames_ = count_frames(inputs);
@@ -122,7 +122,7 @@ class StreamRun {
   StreamDetector& detector_;
   const RunStreamsOptions& options_;
   const StreamsControl& control_;
-  std::span<ResultSink* const> sinks_;
+  SinkGroup sinks_;
   std::vector<StreamInput> inputs_;
   std::optional<std::int64_t> total_frames_;
   const Clock::time_point start_ = Clock::now();
@@ -339,10 +339,8 @@ void StreamRun::finish_sinks() {
   const bool ended_early =
       error_ || control_.stop.stop_requested() ||
       std::any_of(feeders_.begin(), feeders_.end(), [](const auto& f) { return f->error(); });
-  if (writer_->frames() == 0 && ended_early) return;
-  for (ResultSink* sink : sinks_) {
-    if (Status status = sink->finish(); !status.ok()) keep_first(std::move(status).error());
-  }
+  if (!sinks_.any_written() && ended_early) return;
+  if (Status status = sinks_.finish(); !status.ok()) keep_first(std::move(status).error());
 }
 
 StreamRunStatistics StreamRun::summarize_stream(std::size_t index) const {
@@ -358,17 +356,27 @@ StreamRunStatistics StreamRun::summarize_stream(std::size_t index) const {
     const WrittenStream& written = writer_->streams()[index];
     stream.frames = written.frames;
     stream.detections = written.detections;
+    stream.boxes = written.boxes;
     stream.hdr_frames = written.hdr_frames;
     stream.last_time = written.last_time;
     stream.latency_p50 = written.latency.quantile_seconds(0.5);
     stream.latency_p95 = written.latency.quantile_seconds(0.95);
     stream.latency_max = written.latency.max_seconds();
-    left -= written.frames;
+    if (sinks_.failed()) {
+      const HeldResults held = sinks_.held(static_cast<int>(index));
+      stream.frames = held.frames;
+      stream.detections = held.detections;
+      stream.boxes = held.boxes;
+      stream.last_time = held.last_time;
+    }
+    left -= stream.frames;
   }
   drop("arrived faster than it could be processed", feeder.too_late());
   drop("cannot be used", feeder.refused());
   drop("in a window whose detection failed", lost_[index]);
-  drop("decoded when the run was ended", left);
+  drop(sinks_.failed() ? "decoded, but not in an output when one failed"
+                       : "decoded when the run was ended",
+       left);
   stream.damaged_frames = feeder.damaged();
   stream.error = feeder.error();
   return stream;
@@ -387,15 +395,18 @@ StreamsSummary StreamRun::summarize_run() {
                     summarize("detection", detect_time_)};
   if (writer_) {
     summary.stages.push_back(summarize("output", writer_->time()));
-    summary.frames = writer_->frames();
-    summary.detections = writer_->detections();
   }
+  for (const StreamRunStatistics& stream : summary.streams) {
+    summary.frames += stream.frames;
+    summary.detections += stream.detections;
+  }
+  summary.outputs = sinks_.states();
   summary.wall_seconds = seconds_since(start_);
   summary.cpu_seconds = process_cpu_seconds() - start_cpu_;
   summary.lag_seconds = lag_;
   summary.whole_frame_seconds = whole_frame_seconds_;
   summary.interrupted = control_.stop.stop_requested();
-  summary.error = error_;
+  if (error_) summary.error = with_what_is_held(*error_, summary.outputs);
   return summary;
 }
 

@@ -213,7 +213,11 @@ TEST_F(StreamRunTest, AFailingSinkEndsTheRun) {
   const StreamsSummary summary = run({source, source});
   ASSERT_TRUE(summary.error);
   EXPECT_EQ(summary.error->code, ErrorCode::kOutput);
+  EXPECT_THAT(summary.error->problem,
+              ::testing::MatchesRegex("disk is full .at frame 1[0-9] of stream [01]."));
   EXPECT_EQ(summary.frames, 40);
+  EXPECT_EQ(summary.streams[0].frames, static_cast<std::int64_t>(sink.frames[0].size()));
+  EXPECT_EQ(summary.streams[1].frames, static_cast<std::int64_t>(sink.frames[1].size()));
   EXPECT_EQ(sink.finished, 1);
   EXPECT_GT(dropped(summary.streams[0]) + dropped(summary.streams[1]), 0);
 }
