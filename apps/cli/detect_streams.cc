@@ -1,4 +1,6 @@
 // `sparing detect` on many inputs, or on one with a mode or a budget: by StreamDetector.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -217,6 +219,7 @@ int finish(const DetectSettings& settings, const StreamsDescription& description
                  static_cast<long long>(summary.frames), summary.streams.size());
     return kExitInterrupted;
   }
+  if (streams_code == kExitOk && !description.lacking.empty()) return kExitLacking;
   return streams_code;
 }
 
@@ -247,21 +250,46 @@ struct Observers {
   CanvasExport* canvases = nullptr;  // in the list
 };
 
+// A look into the run must not end it.
+void warn_of_failure(const ObserverFailure& failure) {
+  const std::string when =
+      failure.window >= 0 ? "window " + std::to_string(failure.window) + ": " : "";
+  std::fprintf(stderr, "%ssparing: warning: %s: %s%s; the run goes on without it\n",
+               isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", failure.name.c_str(), when.c_str(),
+               failure.error.to_string().c_str());
+}
+
+// What could not be written, also of what is written at the end.
+std::vector<ObserverFailure> finish_observers(const DetectSettings& settings,
+                                              Observers& observers) {
+  std::vector<ObserverFailure> lacking = observers.list.failures();
+  if (observers.canvases == nullptr) return lacking;
+  Status status = observers.canvases->finish();
+  if (status.ok()) return lacking;
+  ObserverFailure failure{"--export-canvases '" + settings.export_canvases + "'",
+                          std::move(status).error(), -1, 0, 0};
+  std::fprintf(stderr, "sparing: warning: %s: %s\n", failure.name.c_str(),
+               failure.error.to_string().c_str());
+  lacking.push_back(std::move(failure));
+  return lacking;
+}
+
 Status open_observers(const DetectSettings& settings, StreamDetector& detector,
                       Observers& observers) {
   if (!settings.explain.empty()) {
     SPARING_ASSIGN_OR_RETURN(
         auto explain,
         open_explain(settings.explain, observer_context(detector), settings.explain_options));
-    observers.list.add(std::move(explain));
+    observers.list.add("--explain '" + settings.explain + "'", std::move(explain));
   }
   if (!settings.export_canvases.empty()) {
     SPARING_ASSIGN_OR_RETURN(
         auto canvases, open_canvas_export(settings.export_canvases, observer_context(detector),
                                           settings.export_options));
     observers.canvases = canvases.get();
-    observers.list.add(std::move(canvases));
+    observers.list.add("--export-canvases '" + settings.export_canvases + "'", std::move(canvases));
   }
+  observers.list.on_failure(warn_of_failure);
   if (!observers.list.empty()) detector.set_observer(&observers.list);
   return {};
 }
@@ -293,14 +321,11 @@ int run_many_streams(const DetectSettings& settings, const std::stop_token& stop
                     ", " + std::to_string(p.detections) + " detections, " +
                         std::to_string(p.active_streams) + " streams");
   };
-  StreamsSummary summary = run_streams(*detector, std::move(inputs->inputs), outputs->pointers(),
-                                       outputs->pictures, settings.run, control);
+  const StreamsSummary summary =
+      run_streams(*detector, std::move(inputs->inputs), outputs->pointers(), outputs->pictures,
+                  settings.run, control);
   progress.clear();
-  if (observers.canvases != nullptr) {
-    if (Status status = observers.canvases->finish(); !status.ok() && !summary.error) {
-      summary.error = std::move(status).error();
-    }
-  }
+  description.lacking = finish_observers(settings, observers);
   return finish(settings, description, summary);
 }
 

@@ -265,6 +265,10 @@ std::string streams_summary_text(const StreamsDescription& run, const StreamsSum
     append(text, "the last window's results came %.0f ms after its last frame\n",
            summary.lag_seconds * 1e3);
   }
+  for (const ObserverFailure& failure : run.lacking) {
+    append(text, "%s lacks %lld windows with %lld canvases\n", failure.name.c_str(),
+           static_cast<long long>(failure.windows), static_cast<long long>(failure.canvases));
+  }
   if (!run.outputs.empty()) text += "\n";
   for (const OutputState& output : summary.outputs) {
     if (output.error) {
@@ -317,6 +321,14 @@ std::string streams_summary_json(const StreamsDescription& run, const StreamsSum
         {{"output", output.name},
          {"frames", output.frames},
          {"error", output.error ? Json(output.error->to_string()) : Json(nullptr)}});
+  }
+  json["lacking"] = Json::array();
+  for (const ObserverFailure& failure : run.lacking) {
+    json["lacking"].push_back({{"folder", failure.name},
+                               {"window", failure.window},
+                               {"windows", failure.windows},
+                               {"canvases", failure.canvases},
+                               {"error", failure.error.to_string()}});
   }
   // File names need not be UTF-8; JSON must.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "detect_settings.h"
+#include "sparing/streams/observers.h"
 #include "sparing/streams/stream_run.h"
 
 namespace sparing::cli {
@@ -19,6 +20,8 @@ struct StreamsDescription {
   std::string model;
   std::vector<ProcessorDescription> processors;
   std::vector<std::string> outputs;
+  // Of the folders of --explain and --export-canvases: what could not be written.
+  std::vector<ObserverFailure> lacking;
 };
 
 std::string streams_summary_text(const StreamsDescription& run, const StreamsSummary& summary);

@@ -263,6 +263,27 @@ class Failures(StreamsTest):
             self.assertEqual(sum(stream["boxes"].values()), stream["detections"])
         self.assertEqual(summary["frames"], sum(s["frames"] for s in summary["streams"]))
 
+    def test_a_look_into_the_run_that_cannot_be_written_does_not_end_it(self):
+        # The pictures of whole frames do not fit, the boxes do.
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
+
+        why = self.dir / "why"
+        run = self.detect(st.SAMPLE, "--mode", "packed", "--no-cache", "--max-frames", 30,
+                          "--explain", why, "--out", self.out, "--json", preexec_fn=small_files)
+        self.assertEqual(run.returncode, 9, run.stderr)
+        self.assert_frames(st.read_jsonl(self.out), 30)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        for word in "warning", f"--explain '{why}'", "window ", "File too large", "goes on":
+            self.assertIn(word, run.stderr)
+        summary = json.loads(run.stdout)
+        self.assertIsNone(summary["error"])
+        lacking, = summary["lacking"]
+        self.assertIn(f"window {lacking['window']}:", run.stderr)
+        self.assertEqual(lacking["windows"], summary["detector"]["windows"] - lacking["window"])
+        self.assertGreater(lacking["canvases"], 0)
+        json.loads((why / "trace.json").read_text())
+
     def test_all_broken(self):
         broken = self.dir / "broken.mp4"
         broken.write_bytes(b"this is no video" * 1000)

@@ -45,7 +45,8 @@ struct ExplainOptions {
 //   trace.json                               the timeline, for chrome://tracing or Perfetto
 // Everything is whole after each window, so that it can be looked at while the run goes on, or
 // after it was stopped. Pictures take time: the run is slower, and its inference times stay what
-// they are. kInvalidArgument: an option out of range; kOutput: cannot be written.
+// they are. After an error (kOutput: a full disk) the page and the timeline end with the last whole
+// window. kInvalidArgument: an option out of range; kOutput: cannot be written.
 Result<std::unique_ptr<StreamObserver>> open_explain(const std::filesystem::path& dir,
                                                      ObserverContext context,
                                                      const ExplainOptions& options = {});

@@ -2,8 +2,12 @@
 // once.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sparing/models/manifest.h"
@@ -23,17 +27,41 @@ struct ObserverContext {
 };
 ObserverContext observer_context(const StreamDetector& detector);
 
-// Passes every report on to all, in order; the first error ends the run.
+// What one observer could not show.
+struct ObserverFailure {
+  std::string name;
+  Error error;              // the first
+  std::int64_t window = 0;  // in which it came
+  // Not shown, or not whole, from then on.
+  std::int64_t windows = 0;
+  std::int64_t canvases = 0;
+};
+
+// Passes every report on to all, in order. A look into a run must not end it: one that fails, or
+// throws, gets no further reports, and what it misses is counted.
 class ObserverList : public StreamObserver {
  public:
-  void add(std::unique_ptr<StreamObserver> observer) { list_.push_back(std::move(observer)); }
+  // `name` is for messages.
+  void add(std::string name, std::unique_ptr<StreamObserver> observer);
   bool empty() const { return list_.empty(); }
+  // Called when one fails, from the thread of the reports.
+  void on_failure(std::function<void(const ObserverFailure&)> tell) { tell_ = std::move(tell); }
+  // In the order of add(). Not during a run.
+  std::vector<ObserverFailure> failures() const;
   Status on_canvas(const CanvasReport& canvas) override;
   Status on_window(const WindowReport& window,
                    const std::function<const VideoFrame*(int, std::int64_t)>& frame) override;
 
  private:
-  std::vector<std::unique_ptr<StreamObserver>> list_;
+  struct Entry {
+    std::unique_ptr<StreamObserver> observer;
+    std::string name;
+    std::optional<ObserverFailure> failure;
+  };
+  void keep_failure(Entry& entry, std::int64_t window, Status status);
+
+  std::vector<Entry> list_;
+  std::function<void(const ObserverFailure&)> tell_;
 };
 
 }  // namespace sparing

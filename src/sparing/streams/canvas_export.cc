@@ -111,9 +111,18 @@ Status Export::on_window(const WindowReport&,
 }
 
 Status Export::write(const Canvas& canvas, const std::vector<Detection>& labels) {
-  SPARING_RETURN_IF_ERROR(canvas.picture.write(dir_ / "images" / (stem_of(canvas.index) + ".png")));
+  const fs::path picture = dir_ / "images" / (stem_of(canvas.index) + ".png");
+  SPARING_RETURN_IF_ERROR(canvas.picture.write(picture));
+  if (yolo()) {
+    if (Status status = write_yolo(canvas, labels); !status.ok()) {
+      // Without its labels it would say that nothing is there.
+      std::error_code failed;
+      fs::remove(picture, failed);
+      return status;
+    }
+  }
   if (coco()) add_to_coco(canvas, labels);
-  return yolo() ? write_yolo(canvas, labels) : Status();
+  return {};
 }
 
 void Export::add_to_coco(const Canvas& canvas, const std::vector<Detection>& labels) {

@@ -182,26 +182,55 @@ TEST_F(CanvasExportTest, SaysWhatCannotBeWritten) {
   EXPECT_FALSE(open_canvas_export(folder_.path(), test_context(), options).ok());
 }
 
-TEST(ObserverList, TheFirstErrorEndsTheRun) {
+TEST(ObserverList, OneThatFailsIsLeftOutAndCountedAndTheOthersGoOn) {
   struct Counting : StreamObserver {
     explicit Counting(int* seen, bool fail = false) : seen(seen), fail(fail) {}
     Status on_canvas(const CanvasReport&) override {
       ++*seen;
-      if (fail) return Error{ErrorCode::kOutput, "x", "y", "z"};
+      if (fail) return Error{ErrorCode::kOutput, "x", "disk is full", "z"};
+      return {};
+    }
+    Status on_window(const WindowReport&,
+                     const std::function<const VideoFrame*(int, std::int64_t)>&) override {
+      if (throws) throw std::bad_alloc();
       return {};
     }
     int* seen;
     bool fail;
+    bool throws = false;
   };
   int first = 0, second = 0, third = 0;
   ObserverList list;
   EXPECT_TRUE(list.empty());
-  list.add(std::make_unique<Counting>(&first));
-  list.add(std::make_unique<Counting>(&second, true));
-  list.add(std::make_unique<Counting>(&third));
-  EXPECT_FALSE(list.on_canvas({}).ok());
-  EXPECT_EQ(first + second, 2);
-  EXPECT_EQ(third, 0);
+  auto throwing = std::make_unique<Counting>(&third);
+  throwing->throws = true;
+  list.add("folder 'a'", std::make_unique<Counting>(&first));
+  list.add("folder 'b'", std::make_unique<Counting>(&second, true));
+  list.add("folder 'c'", std::move(throwing));
+  std::vector<std::string> told;
+  list.on_failure(
+      [&](const ObserverFailure& f) { told.push_back(f.name + ": " + f.error.problem); });
+  CanvasReport canvas;
+  WindowReport window;
+  for (const std::int64_t index : {4, 5, 6}) {
+    canvas.window = window.index = index;
+    EXPECT_TRUE(list.on_canvas(canvas).ok());
+    EXPECT_TRUE(list.on_canvas(canvas).ok());
+    EXPECT_TRUE(list.on_window(window, {}).ok());
+  }
+  EXPECT_EQ(first, 6);
+  EXPECT_EQ(second, 1);
+  EXPECT_EQ(third, 2);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0], "folder 'b': disk is full");
+  const auto failures = list.failures();
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_EQ(failures[0].window, 4);
+  EXPECT_EQ(failures[0].windows, 3);
+  EXPECT_EQ(failures[0].canvases, 6);
+  EXPECT_EQ(failures[1].name, "folder 'c'");
+  EXPECT_EQ(failures[1].windows, 3);
+  EXPECT_EQ(failures[1].canvases, 4);
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sparing/streams/appended_file.h"
 #include "sparing/streams/explain_timeline.h"
 #include "sparing/streams/rgb_picture.h"
 
@@ -94,7 +94,7 @@ struct DrawnRegion {
 class Explain : public StreamObserver {
  public:
   Explain(fs::path dir, ObserverContext context, const ExplainOptions& options,
-          ExplainTimeline timeline, std::ofstream index)
+          ExplainTimeline timeline, AppendedFile index)
       : dir_(std::move(dir)),
         context_(std::move(context)),
         options_(options),
@@ -118,7 +118,7 @@ class Explain : public StreamObserver {
   ObserverContext context_;
   ExplainOptions options_;
   ExplainTimeline timeline_;
-  std::ofstream index_;
+  AppendedFile index_;
   // Of the window that is being read, by stream and frame.
   std::map<std::pair<int, std::int64_t>, std::vector<DrawnRegion>> drawn_;
   std::vector<std::pair<std::string, std::string>> canvases_;  // file and text
@@ -209,8 +209,8 @@ Status Explain::draw_frame(const FrameReport& frame, const VideoFrame& pixels,
 }
 
 void Explain::add_to_index(const std::string& file, const std::string& text) {
-  index_ << "<figure><img loading=\"lazy\" src=\"" << file << "\"><figcaption>" << text
-         << "</figcaption></figure>\n";
+  index_.stream() << "<figure><img loading=\"lazy\" src=\"" << file << "\"><figcaption>" << text
+                  << "</figcaption></figure>\n";
 }
 
 Status Explain::on_window(const WindowReport& window,
@@ -218,7 +218,7 @@ Status Explain::on_window(const WindowReport& window,
   SPARING_RETURN_IF_ERROR(timeline_.finish(window));
   if (!wanted(window.index)) return {};
   const std::string folder = numbered("window-", window.index);
-  index_ << "<h2>window " << window.index << "</h2>\n";
+  index_.stream() << "<h2>window " << window.index << "</h2>\n";
   std::map<int, int> left;  // pictures of each stream
   for (auto it = window.frames.rbegin(); it != window.frames.rend(); ++it) {
     if (!it->key) continue;
@@ -232,10 +232,7 @@ Status Explain::on_window(const WindowReport& window,
   for (const auto& [file, text] : canvases_) add_to_index(file, text);
   canvases_.clear();
   drawn_.clear();
-  index_.flush();
-  if (index_) return {};
-  return Error{ErrorCode::kOutput, "file '" + (dir_ / "index.html").string() + "'",
-               "cannot be written", "check the free space"};
+  return index_.flush();
 }
 
 }  // namespace
@@ -245,17 +242,15 @@ Result<std::unique_ptr<StreamObserver>> open_explain(const fs::path& dir, Observ
   SPARING_RETURN_IF_ERROR(validate_options(options));
   SPARING_ASSIGN_OR_RETURN(ExplainTimeline timeline,
                            ExplainTimeline::create(dir / "trace.json", context));
-  std::ofstream index(dir / "index.html", std::ios::binary | std::ios::trunc);
+  SPARING_ASSIGN_OR_RETURN(AppendedFile index, AppendedFile::create(dir / "index.html"));
   // Closing tags are optional in HTML: the page is whole at any time.
-  index << "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Sparing: a run explained</title>\n"
-           "<style>body{font:14px sans-serif}figure{display:inline-block;margin:4px}"
-           "img{max-width:640px;display:block}"
-           "p i{display:inline-block;width:1em;height:1em;border:1px solid #888}</style>\n"
-        << legend();
-  if (!index.flush()) {
-    return Error{ErrorCode::kOutput, "file '" + (dir / "index.html").string() + "'",
-                 "cannot be written", "check the folder's permissions"};
-  }
+  index.stream()
+      << "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Sparing: a run explained</title>\n"
+         "<style>body{font:14px sans-serif}figure{display:inline-block;margin:4px}"
+         "img{max-width:640px;display:block}"
+         "p i{display:inline-block;width:1em;height:1em;border:1px solid #888}</style>\n"
+      << legend();
+  SPARING_RETURN_IF_ERROR(index.flush());
   return std::unique_ptr<StreamObserver>(std::make_unique<Explain>(
       dir, std::move(context), options, std::move(timeline), std::move(index)));
 }

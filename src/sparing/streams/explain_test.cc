@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -176,6 +178,33 @@ TEST_F(ExplainTest, CanvasesAtOnceHaveRowsOfTheirOwn) {
     ++count[row];
   }
   EXPECT_EQ(count.size(), 2U);
+}
+
+// What was whole before the disk was full can be read.
+TEST_F(ExplainTest, AFullDiskLeavesThePageAndTheTimelineWhole) {
+  run();
+  const std::string page = text_of(folder_ / "index.html");
+  rlimit saved{};
+  ::getrlimit(RLIMIT_FSIZE, &saved);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit full = saved;
+  full.rlim_cur = fs::file_size(folder_ / "trace.json") + 10;
+  ::setrlimit(RLIMIT_FSIZE, &full);
+  const Status status =
+      observer_->on_window(test_window(), [](int, std::int64_t) { return nullptr; });
+  ::setrlimit(RLIMIT_FSIZE, &saved);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kOutput);
+  EXPECT_THAT(status.error().thing, HasSubstr("trace.json"));
+  EXPECT_THAT(status.error().problem, HasSubstr("File too large"));
+  observer_.reset();
+  int windows = 0;
+  for (const auto& event : nlohmann::json::parse(text_of(folder_ / "trace.json"))) {
+    windows += event["name"] == "window 3" ? 1 : 0;
+  }
+  EXPECT_EQ(windows, 2);  // its slices of the window and of planning
+  EXPECT_EQ(text_of(folder_ / "index.html"), page);
 }
 
 TEST_F(ExplainTest, SaysWhatCannotBeWritten) {

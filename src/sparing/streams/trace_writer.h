@@ -4,14 +4,15 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "sparing/base/result.h"
+#include "sparing/streams/appended_file.h"
 
 namespace sparing {
 
@@ -31,15 +32,14 @@ class TraceWriter {
   void slice(int row, std::string_view name, double start, double seconds,
              const nlohmann::ordered_json& arguments);
   void counter(std::string_view name, double time, const nlohmann::ordered_json& values);
-  // kOutput: something could not be written.
+  // kOutput: something could not be written; the events of the flushes before are kept.
   Status flush();
 
  private:
-  TraceWriter() = default;
+  explicit TraceWriter(AppendedFile file) : file_(std::move(file)) {}
   void write(const nlohmann::ordered_json& event);
 
-  std::filesystem::path file_;
-  std::ofstream stream_;
+  AppendedFile file_;
   bool first_ = true;
 };
 
