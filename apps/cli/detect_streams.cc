@@ -202,6 +202,9 @@ int finish(const DetectSettings& settings, const StreamsDescription& description
     std::FILE* out = settings.writes_to_stdout() ? stderr : stdout;
     std::fputs(streams_summary_text(description, summary).c_str(), out);
   }
+  for (const std::string& warning : streams_warnings(settings, summary)) {
+    std::fprintf(stderr, "sparing: warning: %s\n", warning.c_str());
+  }
   const int streams_code = report_streams(summary);
   if (summary.error) {
     Error error = *summary.error;

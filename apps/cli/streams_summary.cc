@@ -195,6 +195,7 @@ Json stream_json(const StreamRunStatistics& stream, bool paced) {
   json["input"] = detector.name;
   json["frames"] = stream.frames;
   json["key_frames"] = detector.key_frames;
+  json["unseen_key_frames"] = detector.unseen_key_frames;
   json["detections"] = stream.detections;
   json["boxes"] = Json::object();
   for (const BoxOrigin origin :
@@ -233,6 +234,7 @@ Json detector_json(const StreamsSummary& summary) {
   Json json;
   json["seconds"] = totals.detector_seconds;
   json["planned_seconds"] = totals.planned_detector_seconds;
+  json["wanted_seconds"] = totals.wanted_detector_seconds;
   json["whole_frame_seconds"] = summary.whole_frame_seconds;
   json["times_spared"] = totals.planned_detector_seconds > 0
                              ? Json(summary.whole_frame_seconds / totals.planned_detector_seconds)
@@ -322,6 +324,7 @@ std::string streams_summary_json(const StreamsDescription& run, const StreamsSum
          {"frames", output.frames},
          {"error", output.error ? Json(output.error->to_string()) : Json(nullptr)}});
   }
+  json["warnings"] = streams_warnings(*run.settings, summary);
   json["lacking"] = Json::array();
   for (const ObserverFailure& failure : run.lacking) {
     json["lacking"].push_back({{"folder", failure.name},

@@ -24,6 +24,11 @@ struct StreamsDescription {
   std::vector<ObserverFailure> lacking;
 };
 
+// Of a run that is whole, but saw little: what it missed, in numbers, and what would help. Each is
+// a sentence without its end.
+std::vector<std::string> streams_warnings(const DetectSettings& settings,
+                                          const StreamsSummary& summary);
+
 std::string streams_summary_text(const StreamsDescription& run, const StreamsSummary& summary);
 // One JSON object in one line; the fields are documented in docs/streams.md.
 std::string streams_summary_json(const StreamsDescription& run, const StreamsSummary& summary);

@@ -4,6 +4,7 @@ program's own rendering, and inputs that are wrong in each known way."""
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -396,6 +397,30 @@ class Usage(StreamsTest):
         self.assertGreater(outputs[0][1], 4)
         self.assertIn("--budget TIME[ms]", self.detect("--help").stdout)
 
+    def test_a_budget_that_sees_next_to_nothing_is_told_and_the_one_that_is_named_is_enough(self):
+        def summary(budget):
+            run = self.detect(st.SAMPLE, "--deterministic", "--mode", "packed", "--max-frames", 100,
+                              "--budget", budget, "--out", self.out, "--json")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            return json.loads(run.stdout), run.stderr
+
+        found, errors = summary("0.1ms")
+        self.assertEqual(len(errors.splitlines()), 1, errors)
+        self.assertEqual(errors, f"sparing: warning: {found['warnings'][0]}\n")
+        stream, = found["streams"]
+        dropped = sum(d["count"] for d in stream["dropped_regions"])
+        self.assertIn(f"({dropped} of {dropped + stream['regions']})", errors)
+        keys = stream["unseen_key_frames"], stream["unseen_key_frames"] + stream["key_frames"]
+        self.assertIn("(%d of %d)" % keys, errors)
+        for _ in range(4):  # with more to see it may be that more is asked for
+            enough = re.search(r"at least --budget ([0-9.]+ms)", errors)
+            if not enough:
+                break
+            found, errors = summary(enough[1])
+        self.assertEqual(errors, "")
+        self.assertEqual(found["warnings"], [])
+        self.assertGreater(found["streams"][0]["boxes"]["detected"], 50)
+
     def test_options_that_contradict_each_other_or_do_nothing(self):
         for arguments, other in ((("--fps", 50, "--budget", 5), "--budget"),
                                  (("--speed", 2), "--paced"),
@@ -442,6 +467,11 @@ class Paced(StreamsTest):
                           "--out", self.out, "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
         summary = json.loads(run.stdout)
+        kept = summary["frames"]
+        if kept < 290:
+            self.assertIn(f"({600 - kept} of 600), as they came faster", run.stderr)
+        elif kept > 310:
+            self.assertEqual(run.stderr, "")
         dropped = 0
         for number, stream in enumerate(summary["streams"]):
             own = {d["reason"]: d["count"] for d in stream["dropped_frames"]}

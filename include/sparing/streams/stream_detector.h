@@ -134,7 +134,8 @@ struct MeasuredRecall {
 struct StreamStatistics {
   std::string name;
   std::int64_t frames = 0;
-  std::int64_t key_frames = 0;
+  std::int64_t key_frames = 0;         // looked at
+  std::int64_t unseen_key_frames = 0;  // should have been, but their regions were dropped
   std::int64_t detections = 0;
   FillCounters fill;
   RoiStatistics rois;
@@ -160,8 +161,11 @@ struct DetectorTotals {
   std::int64_t canvas_pixels = 0;
   double detector_seconds = 0;          // measured, summed over the processors
   double planned_detector_seconds = 0;  // by the profiles
-  double refresh_seconds = 0;           // part of the measured: refreshes and trials
-  double probe_seconds = 0;             // part of the measured: probes
+  // Likewise, about: in which all that was asked for could have been looked at. What is not found
+  // for want of a budget asks for nothing, so that it is rather too little.
+  double wanted_detector_seconds = 0;
+  double refresh_seconds = 0;  // part of the measured: refreshes and trials
+  double probe_seconds = 0;    // part of the measured: probes
   double extract_seconds = 0;
   double plan_seconds = 0;
   double draw_seconds = 0;

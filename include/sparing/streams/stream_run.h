@@ -80,6 +80,9 @@ struct StreamInput {
   std::function<void()> cancel;
 };
 
+// Why paced frames are dropped, in StreamRunStatistics::dropped_frames.
+inline constexpr char kTooFastReason[] = "arrived faster than it could be processed";
+
 struct StreamRunStatistics {
   StreamStatistics detector;
   // Written; after a failure of an output, what the fullest holds of the stream.

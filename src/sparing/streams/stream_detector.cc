@@ -255,7 +255,10 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
     record.inspected = key.looked_at;
     record.dropped = key.dropped;
     for (const std::int64_t id : key.dropped) drop_history.dropped(stream.number, id);
-    if (!key.looked_at) continue;
+    if (!key.looked_at) {
+      ++stream.statistics.unseen_key_frames;
+      continue;
+    }
     ++stream.statistics.key_frames;
     SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
                              stream.tracker.update(record.time, key.detections));
@@ -402,6 +405,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     SPARING_RETURN_IF_ERROR(job.add_probes(*refreshed));
   }
   SPARING_RETURN_IF_ERROR(job.plan());
+  totals.wanted_detector_seconds += job.wanted_seconds();
   saved = job.jobs().empty() && job.wanted() > 0 ? report.budget_seconds : 0;
   report.plan_seconds = seconds_since(plan_begin);
   totals.plan_seconds += report.plan_seconds;

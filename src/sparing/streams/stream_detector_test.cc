@@ -365,6 +365,10 @@ TEST(StreamDetector, KeepsTheBudgetAndCountsWhatItDrops) {
   }
   EXPECT_GT(some.streams[0].dropped_regions.total(), 0);
   EXPECT_EQ(all.streams[0].dropped_regions.total(), 0);
+  EXPECT_EQ(all.streams[0].unseen_key_frames, 0);
+  // What it wants is about what it takes where it gets all, and more than a small budget gives.
+  EXPECT_NEAR(all.totals.wanted_detector_seconds / all.totals.planned_detector_seconds, 1, 0.3);
+  EXPECT_GT(some.totals.wanted_detector_seconds, 1.3 * some.totals.planned_detector_seconds);
   EXPECT_GE(score(scene, some.frames.at(0), 0.5f).recall, 0.5) << "dropped boxes are carried on";
   for (const char* mode : {"frame", "auto", "tiles"}) {
     SCOPED_TRACE(mode);
@@ -391,6 +395,7 @@ TEST(StreamDetector, SavesUpWhereAWindowsBudgetBuysNothing) {
     EXPECT_GE(run.totals.canvases, 3);
     EXPECT_LE(run.totals.planned_detector_seconds, 120 * 0.9e-3 * 1.0001);
     EXPECT_GT(run.streams[0].dropped_regions.count(DropReason::kNoTime), 0);
+    EXPECT_GT(run.streams[0].unseen_key_frames, 0);
   }
 }
 

@@ -371,7 +371,7 @@ StreamRunStatistics StreamRun::summarize_stream(std::size_t index) const {
     }
     left -= stream.frames;
   }
-  drop("arrived faster than it could be processed", feeder.too_late());
+  drop(kTooFastReason, feeder.too_late());
   drop("cannot be used", feeder.refused());
   drop("in a window whose detection failed", lost_[index]);
   drop(sinks_.failed() ? "decoded, but not in an output when one failed"

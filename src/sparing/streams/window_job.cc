@@ -21,6 +21,9 @@ constexpr int kExploreWindows = 8;
 // drawn smaller than this part of its scale.
 constexpr double kWholeShare = 0.5;
 constexpr double kLeastShrink = 0.4;
+// To say what regions would have cost that found no place.
+constexpr Size kTypicalCanvas{640, 640};
+constexpr double kTypicalFill = 0.75;
 
 double area_of(Size size) { return static_cast<double>(size.width) * size.height; }
 
@@ -246,6 +249,16 @@ double WindowJob::cost(const CanvasJob& job) const {
       job.report.size);
 }
 
+// Of all regions, on canvases that are as full as usual.
+double WindowJob::packed_cost() const {
+  double pixels = 0;
+  for (const Item& item : packed_) pixels += area_of(drawn_size(item.request));
+  const LatencyProfile& profile = context_.processors.front().profile;
+  const double seconds = context_.options.deterministic ? profile.profiled(kTypicalCanvas)
+                                                        : profile.estimate(kTypicalCanvas);
+  return pixels / kTypicalFill * seconds / area_of(kTypicalCanvas);
+}
+
 void WindowJob::drop(const Item& item, DropReason reason) {
   dropped_.push_back({item.stream, item.frame, item.objects, reason, item.purpose});
 }
@@ -260,6 +273,7 @@ void WindowJob::keep_within_budget() {
     if (!std::isfinite(d.cost)) d.cost = context_.processors.front().profile.estimate(d.canvas);
     total += d.cost;
   }
+  wanted_seconds_ += total;
   const double budget = context_.budget * kBudgetMargin;
   if (total <= budget) return;
   // Frames are taken away evenly in time, whole (all tiles of one): the order is by bit reversal of
@@ -296,6 +310,7 @@ void WindowJob::keep_within_budget() {
 
 Status WindowJob::plan() {
   wanted_ = direct_.size() + packed_.size();
+  wanted_seconds_ = packed_cost();
   keep_within_budget();
   double direct_cost = 0;
   for (const Direct& d : direct_) {

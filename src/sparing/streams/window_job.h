@@ -59,6 +59,8 @@ class WindowJob {
   const std::vector<CanvasJob>& jobs() const { return jobs_; }
   // Regions, whole frames and tiles that were asked for.
   std::size_t wanted() const { return wanted_; }
+  // Detector time, by the profiles, in which all of that could have been looked at.
+  double wanted_seconds() const { return wanted_seconds_; }
   double planned_seconds() const;
   double fill_area() const { return placed_area_; }
   double canvas_area() const { return packed_canvas_area_; }
@@ -109,6 +111,7 @@ class WindowJob {
   void balance();
   CanvasRegion region_of(const Item& item, const PixelRect& place, double scale) const;
   double cost(const CanvasJob& job) const;
+  double packed_cost() const;
   Size canvas_for(Size drawn) const;
 
   WindowContext context_;
@@ -126,6 +129,7 @@ class WindowJob {
   std::vector<std::vector<Item>> job_items_;  // of each job's regions
   std::map<int, PackedPixels> packed_pixels_;
   std::size_t wanted_ = 0;
+  double wanted_seconds_ = 0;
   double placed_area_ = 0;
   double packed_canvas_area_ = 0;
 };
