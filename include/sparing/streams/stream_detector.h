@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -211,6 +212,7 @@ class StreamDetector {
 
   // Detects in what was added. The last frame of each stream is looked at, so that all its frames
   // have results. After an error the window's frames are lost, and the detector can go on.
+  // kInterrupted: stopped between two canvases.
   Result<WindowResult> finish_window();
 
   // From the next frame on, results keep their pictures. For sinks that render.
@@ -219,6 +221,8 @@ class StreamDetector {
   // none.
   void set_window_budget(double seconds);
   void set_observer(StreamObserver* observer);
+  // Ends finish_window() after the canvases in flight.
+  void set_stop(std::stop_token stop);
 
   StreamStatistics statistics(int stream) const;
   DetectorTotals totals() const;

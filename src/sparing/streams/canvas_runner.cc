@@ -26,6 +26,11 @@ SharedFrame border_pixel(const ModelInput& input) {
   return std::move(frame).value();
 }
 
+Error stopped() {
+  return {ErrorCode::kInterrupted, "window", "was stopped before all of it was looked at",
+          "start the run again"};
+}
+
 std::size_t held_bytes(const std::list<FrameSlot>& slots) {
   std::size_t bytes = 0;
   for (const FrameSlot& slot : slots) bytes += slot.input ? slot.input.byte_size() : 0;
@@ -116,13 +121,12 @@ Status CanvasRunner::show(Lane::InFlight& item, Context& context,
   if (!observe) return {};
   Status shown;
   CanvasReport& report = item.job->report;
-  SPARING_RETURN_IF_ERROR(
-      context.visit_tensor(item.slot->input, [&](std::span<const std::byte> bytes) {
-        report.pixels = {reinterpret_cast<const float*>(bytes.data()),
-                         bytes.size() / sizeof(float)};
-        shown = observe(report);
-        report.pixels = {};
-      }));
+  SPARING_RETURN_IF_ERROR(context.visit_tensor(item.slot->input, [&](std::span<const std::byte>
+                                                                         bytes) {
+    report.pixels = {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+    shown = observe(report);
+    report.pixels = {};
+  }));
   return shown;
 }
 
@@ -162,7 +166,8 @@ Status CanvasRunner::read_oldest(Lane& lane, const ReconstructOptions& options,
 }
 
 Status CanvasRunner::run(std::span<CanvasJob> jobs, const ReconstructOptions& options,
-                         const std::function<Status(const CanvasReport&)>& observe) {
+                         const std::function<Status(const CanvasReport&)>& observe,
+                         const std::stop_token& stop) {
   for (Lane& lane : lanes_) lane.waiting.clear();
   for (std::size_t i = jobs.size(); i-- > 0;) {
     lanes_[static_cast<std::size_t>(jobs[i].report.processor)].waiting.push_back(&jobs[i]);
@@ -175,6 +180,7 @@ Status CanvasRunner::run(std::span<CanvasJob> jobs, const ReconstructOptions& op
     bool moved = false;
     Lane* oldest = nullptr;
     for (Lane& lane : lanes_) {
+      if (!lane.waiting.empty() && stop.stop_requested()) keep(stopped());
       if (first.ok() && !lane.waiting.empty() && lane.in_flight.size() < lane.most_in_flight) {
         keep(start(lane));
         moved = true;

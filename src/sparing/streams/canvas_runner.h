@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "sparing/base/clock.h"
@@ -30,9 +31,11 @@ class CanvasRunner {
 
   // Runs all jobs, in their order on each processor; `observe` (may be empty) sees each after it
   // was read. An error ends the run after what is in flight has ended; an exception, of a library
-  // or of `observe`, is one (kInternal).
+  // or of `observe`, is one (kInternal), and so is a stop before the last canvas was begun
+  // (kInterrupted).
   Status run(std::span<CanvasJob> jobs, const ReconstructOptions& options,
-             const std::function<Status(const CanvasReport&)>& observe);
+             const std::function<Status(const CanvasReport&)>& observe,
+             const std::stop_token& stop = {});
 
   // Detections that were left out, with the reason.
   const DetectionCounts& counts() const { return counts_; }

@@ -57,6 +57,7 @@ Status ResultWriter::write(StreamFrameResult& result) {
 
 Status ResultWriter::write_window(WindowResult& result) {
   for (StreamFrameResult& frame : result.frames) {
+    if (settings_.renders && settings_.control.stop.stop_requested()) return {};
     frame.stream -= settings_.first_stream;
     SPARING_RETURN_IF_ERROR(timed(time_, [&] { return write(frame); }));
     frame.source = {};  // rendered pictures go as soon as they are written

@@ -40,6 +40,7 @@ class ResultWriter {
     std::function<void(Error)> on_error;  // ends the run
     std::function<int()> active_streams;
     std::optional<std::int64_t> total_frames;
+    bool renders = false;  // takes time: a stopped run does not wait for what is queued
   };
   explicit ResultWriter(Settings settings);
 

@@ -49,6 +49,7 @@ struct StreamDetector::Impl {
   double saved = 0;
   bool keep_pictures = false;
   StreamObserver* observer = nullptr;
+  std::stop_token stop;
   DetectorTotals totals;
   std::map<int, double> refresh_credit;  // seconds, by stream
 
@@ -416,7 +417,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
   SPARING_RETURN_IF_ERROR(job.run(
       runner,
       observer != nullptr ? std::function<Status(const CanvasReport&)>(observe_canvas) : nullptr,
-      totals.canvases));
+      totals.canvases, stop));
   account(job, report);
 
   const Clock::time_point fill_begin = Clock::now();
@@ -526,6 +527,7 @@ void StreamDetector::keep_pictures(bool keep) {
 }
 
 void StreamDetector::set_window_budget(double seconds) { impl_->next_budget = seconds; }
+void StreamDetector::set_stop(std::stop_token stop) { impl_->stop = std::move(stop); }
 void StreamDetector::set_observer(StreamObserver* observer) { impl_->observer = observer; }
 
 StreamStatistics StreamDetector::statistics(int number) const {

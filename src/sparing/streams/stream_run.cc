@@ -85,9 +85,10 @@ WindowRules rules(const StreamDetector& detector, const RunStreamsOptions& optio
 class StreamRun {
  public:
   StreamRun(StreamDetector& detector, std::vector<StreamInput> inputs,
-            std::span<ResultSink* const> sinks, const RunStreamsOptions& options,
-            const StreamsControl& control)
+            std::span<ResultSink* const> sinks, bool keep_pictures,
+            const RunStreamsOptions& options, const StreamsControl& control)
       : detector_(detector),
+        keep_pictures_(keep_pictures),
         options_(options),
         control_(control),
         sinks_(sinks, static_cast<int>(inputs.size())),
@@ -111,8 +112,10 @@ class StreamRun {
   void observe_cost(const ClosedWindow& window, double seconds, double spent_seconds);
   void add_whole_frames(const WindowResult& result);
   double other_threads_cpu() const;
-  // No new frames from anywhere; the window in flight is finished.
+  // No new frames from anywhere.
   void halt();
+  // Nor is the window in flight finished: what is written is whole without it.
+  void stop();
   void keep_first(Error error);
   void fail(Error error);
   void finish_sinks();
@@ -120,6 +123,7 @@ class StreamRun {
   StreamRunStatistics summarize_stream(std::size_t index) const;
 
   StreamDetector& detector_;
+  const bool keep_pictures_;
   const RunStreamsOptions& options_;
   const StreamsControl& control_;
   SinkGroup sinks_;
@@ -128,6 +132,7 @@ class StreamRun {
   const Clock::time_point start_ = Clock::now();
   const double start_cpu_ = process_cpu_seconds();
 
+  std::stop_source detector_stop_;
   WindowGate gate_;
   std::vector<std::unique_ptr<StreamFeeder>> feeders_;
   std::optional<ResultWriter> writer_;
@@ -192,14 +197,16 @@ StreamsSummary StreamRun::run() {
   }
   writer_.emplace(ResultWriter::Settings{sinks_, feeders_, control_, start_, first_stream_,
                                          [this](Error error) { fail(std::move(error)); },
-                                         [this] { return gate_.active(); }, total_frames_});
+                                         [this] { return gate_.active(); }, total_frames_,
+                                         keep_pictures_});
   std::thread writer([this] {
     set_current_thread_name("sp-output");
     writer_->run();
   });
+  detector_.set_stop(detector_stop_.get_token());
   for (const auto& feeder : feeders_) feeder->start();
   {
-    const std::stop_callback on_stop(control_.stop, [this] { halt(); });
+    const std::stop_callback on_stop(control_.stop, [this] { stop(); });
     // A source that is silent when the time is over does not look at the clock.
     std::jthread timer;
     if (options_.duration > 0) {
@@ -219,6 +226,7 @@ StreamsSummary StreamRun::run() {
   }
   writer_->close();
   writer.join();
+  detector_.set_stop({});
   finish_sinks();
   return summarize_run();
 }
@@ -233,8 +241,10 @@ void StreamRun::detect_windows() {
     }
     more = !window.last;
     if (window.frames == 0) continue;
-    if (writer_->failed()) return;
+    // Its frames are counted as decoded.
+    if (detector_stop_.stop_requested()) return;
     if (Status status = finish_window(window); !status.ok()) {
+      if (status.error().code == ErrorCode::kInterrupted) return;
       for (std::size_t i = 0; i < lost_.size(); ++i) lost_[i] += window.frames_of[i];
       fail(std::move(status).error());
       return;
@@ -324,6 +334,11 @@ void StreamRun::halt() {
   gate_.shut();
 }
 
+void StreamRun::stop() {
+  detector_stop_.request_stop();
+  halt();
+}
+
 void StreamRun::keep_first(Error error) {
   std::lock_guard lock(error_mutex_);
   if (!error_) error_ = std::move(error);
@@ -331,7 +346,7 @@ void StreamRun::keep_first(Error error) {
 
 void StreamRun::fail(Error error) {
   keep_first(std::move(error));
-  halt();
+  stop();
 }
 
 void StreamRun::finish_sinks() {
@@ -423,7 +438,7 @@ StreamsSummary run_streams(StreamDetector& detector, std::vector<StreamInput> in
     return summary;
   }
   detector.keep_pictures(keep_pictures);
-  return StreamRun(detector, std::move(inputs), sinks, options, control).run();
+  return StreamRun(detector, std::move(inputs), sinks, keep_pictures, options, control).run();
 }
 
 }  // namespace sparing

@@ -401,9 +401,9 @@ void WindowJob::balance() {
 
 Status WindowJob::run(CanvasRunner& runner,
                       const std::function<Status(const CanvasReport&)>& observe,
-                      std::int64_t first_canvas) {
+                      std::int64_t first_canvas, const std::stop_token& stop) {
   for (CanvasJob& job : jobs_) job.report.index = first_canvas++;
-  return runner.run(jobs_, context_.tuning.reconstruct, observe);
+  return runner.run(jobs_, context_.tuning.reconstruct, observe, stop);
 }
 
 Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {

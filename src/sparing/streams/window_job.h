@@ -51,7 +51,7 @@ class WindowJob {
   // Chooses canvases and places regions (section 4.3).
   Status plan();
   Status run(CanvasRunner& runner, const std::function<Status(const CanvasReport&)>& observe,
-             std::int64_t first_canvas);
+             std::int64_t first_canvas, const std::stop_token& stop);
   // What was found in the stream's key frames, in order. After run(). Takes in what came of its
   // probes.
   Result<std::vector<KeyFrameResult>> results(StreamState& stream);
