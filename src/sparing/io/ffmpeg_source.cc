@@ -22,6 +22,7 @@ extern "C" {
 
 #include "sparing/io/ffmpeg.h"
 #include "sparing/io/ffmpeg_frame.h"
+#include "sparing/io/input_bytes.h"
 #include "sparing/io/truncation.h"
 
 namespace sparing {
@@ -56,13 +57,8 @@ constexpr int kMaxFailuresInARow = 1000;
 constexpr int kStopPollMs = 50;
 
 struct CloseInput {
-  void operator()(AVFormatContext* p) const {
-    // With AVFMT_FLAG_CUSTOM_IO, which a format opened over our own AVIOContext has, the bytes are
-    // ours to close.
-    AVIOContext* io = (p->flags & AVFMT_FLAG_CUSTOM_IO) != 0 ? p->pb : nullptr;
-    avformat_close_input(&p);
-    avio_closep(&io);
-  }
+  // The bytes stay open: AVFMT_FLAG_CUSTOM_IO.
+  void operator()(AVFormatContext* p) const { avformat_close_input(&p); }
 };
 using FormatContext = std::unique_ptr<AVFormatContext, CloseInput>;
 
@@ -141,7 +137,8 @@ class FfmpegSource final : public VideoSource {
   SourceOptions options_;
   SourceInfo info_;
   const AVIOInterruptCB interrupt_{stop_requested, this};
-  UniqueFd fd_;  // outlives format_, which reads from it
+  UniqueFd fd_;       // outlives bytes_, which reads from it
+  InputBytes bytes_;  // outlives format_
   FormatContext format_;
   ffmpeg::CodecContext codec_;
   ffmpeg::Packet packet_;
@@ -181,14 +178,13 @@ Status FfmpegSource::open_parts(const std::string& url) {
 
 Status FfmpegSource::open_container(const std::string& url) {
   LogCapture log;
-  AVIOContext* io = nullptr;
-  int code = avio_open2(&io, url.c_str(), AVIO_FLAG_READ, &interrupt_, nullptr);
+  int code = bytes_.open(url, interrupt_);
   if (code < 0) return broken("cannot be opened: " + log.explain(code), "check the file");
   AVFormatContext* format = avformat_alloc_context();
   if (format == nullptr) {
-    avio_closep(&io);
     return Error{ErrorCode::kInternal, "video '" + name_ + "'", "out of memory", "free memory"};
   }
+  AVIOContext* const io = bytes_.context();
   format->pb = io;
   format->interrupt_callback = interrupt_;
   format->flags |= AVFMT_FLAG_CUSTOM_IO;
@@ -216,7 +212,6 @@ Status FfmpegSource::open_container(const std::string& url) {
   format = format_.release();
   code = avformat_open_input(&format, url.c_str(), kind, nullptr);
   if (code < 0) {
-    avio_closep(&io);
     return broken(
         "its " + std::string(kind->name) + " container cannot be read: " + log.explain(code),
         "the file is damaged or incomplete: copy or record it again");
@@ -314,6 +309,8 @@ void FfmpegSource::end_of_packets(int code, const std::string& text) {
   if (code != AVERROR_EOF && index_came_last(*format_, *stream_)) {
     failure_ = broken("its index is at the end, and a pipe cannot be rewound",
                       "give the file itself, or remux it with -movflags +faststart");
+  } else if (const auto bytes = bytes_.unfinished(code == AVERROR_EOF)) {
+    failure_ = broken("it is truncated: " + *bytes, "copy or record it again");
   } else if (code != AVERROR_EOF) {
     failure_ = broken("reading failed: " + text,
                       "the file is damaged or incomplete: copy or record it again");
@@ -455,7 +452,7 @@ Result<std::unique_ptr<VideoSource>> open_fifo_source(const std::string& path,
   if (fd.get() < 0) return source->system_error(errno);
   // Until the first writer comes, reading gives what looks like the end. A pipe without a name
   // (/dev/stdin, /dev/fd/N) had its writers from the start.
-  struct statfs system{};
+  struct statfs system {};
   const bool named = ::fstatfs(fd.get(), &system) == 0 && system.f_type != PIPEFS_MAGIC;
   pollfd state{fd.get(), POLLIN, 0};
   while (named && ::poll(&state, 1, kStopPollMs) <= 0) {
@@ -467,7 +464,7 @@ Result<std::unique_ptr<VideoSource>> open_fifo_source(const std::string& path,
 
 Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& options) {
   auto source = std::make_unique<FfmpegSource>("standard input", options);
-  struct stat status{};
+  struct stat status {};
   if (::fstat(STDIN_FILENO, &status) == 0) source->read_from({"/proc/self/fd/0"});
   // A read of a silent pipe cannot be interrupted from another thread. Opened anew without blocking
   // (the flag of the descriptor we were given is shared with other programs), FFmpeg polls it.

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -437,7 +438,24 @@ struct CutCase {
   const char* name;
   const char* codec;
   const char* movflags;
+  bool piped = false;
+  bool live = false;
 };
+
+// As it comes through a pipe to standard input.
+Played play_piped(const std::string& bytes) {
+  PipedInput pipe;
+  std::thread writer([&] {
+    pipe.write(bytes);
+    pipe.close_writer();
+  });
+  auto source = open_source("-");
+  EXPECT_TRUE(source.ok()) << source.error().to_string();
+  Played played = source.ok() ? play(**source) : Played{};
+  writer.join();
+  return played;
+}
+
 class CutFile : public ::testing::TestWithParam<CutCase> {};
 
 TEST_P(CutFile, GivesWhatIsThereAndThenAnError) {
@@ -446,31 +464,43 @@ TEST_P(CutFile, GivesWhatIsThereAndThenAnError) {
   const fs::path cut = dir / (std::string("cut") + GetParam().name);
   std::vector<std::int64_t> times(60);
   for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<std::int64_t>(i);
-  write_video(whole, {.codec = GetParam().codec, .times = times, .movflags = GetParam().movflags});
+  write_video(whole, {.codec = GetParam().codec,
+                      .times = times,
+                      .movflags = GetParam().movflags,
+                      .live = GetParam().live});
   const std::string bytes = testing::read_file(whole);
-  const Played all = play(whole);
+  const bool piped = GetParam().piped;
+  const Played all = piped ? play_piped(bytes) : play(whole);
   ASSERT_EQ(all.frames.size(), 60u);
   ASSERT_FALSE(all.error) << all.error->to_string();
   // Wherever the cut falls: in a picture, or between two.
   for (std::size_t part = 40; part < 70; ++part) {
-    write_file(cut, bytes.substr(0, bytes.size() * part / 100 + part % 7));
-    const Played played = play(cut);
+    const std::string kept = bytes.substr(0, bytes.size() * part / 100 + part % 7);
+    write_file(cut, kept);
+    const Played played = piped ? play_piped(kept) : play(cut);
     EXPECT_GT(played.frames.size(), 5u);
     EXPECT_LT(played.frames.size(), 60u);
     ASSERT_TRUE(played.error) << part;
     EXPECT_EQ(played.error->code, ErrorCode::kInput);
-    EXPECT_THAT(played.error->to_string(), HasSubstr(cut.string()));
+    EXPECT_THAT(played.error->to_string(), HasSubstr(piped ? "standard input" : cut.string()));
     EXPECT_THAT(played.error->to_string(), HasSubstr("truncated"));
     EXPECT_THAT(played.error->to_string(),
                 HasSubstr("after " + std::to_string(played.frames.size()) + " frames"));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Containers, CutFile,
-                         ::testing::Values(CutCase{".avi", "mpeg4", ""},
-                                           CutCase{".mkv", "mpeg4", ""},
-                                           CutCase{".mp4", "mpeg4", "faststart"}),
-                         [](const auto& test) { return std::string(test.param.name).substr(1); });
+INSTANTIATE_TEST_SUITE_P(
+    Containers, CutFile,
+    ::testing::Values(CutCase{".avi", "mpeg4", ""}, CutCase{".mkv", "mpeg4", ""},
+                      CutCase{".mp4", "mpeg4", "faststart"}, CutCase{".avi", "mpeg4", "", true},
+                      CutCase{".mkv", "mpeg4", "", true}, CutCase{".mkv", "mpeg4", "", true, true},
+                      CutCase{".mp4", "mpeg4", "faststart", true},
+                      CutCase{".mp4", "mpeg4", "frag_keyframe+empty_moov", true}),
+    [](const auto& test) {
+      const CutCase& c = test.param;
+      return std::string(c.name).substr(1) + (c.piped ? "_piped" : "") + (c.live ? "_live" : "") +
+             (std::string(c.movflags).starts_with("frag") ? "_fragments" : "");
+    });
 
 TEST(Source, SaysThatAnMp4WithoutItsIndexIsIncomplete) {
   const TestDirectory dir;

@@ -93,6 +93,7 @@ struct TestVideo {
   AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
   const std::int32_t* display_matrix = nullptr;
   std::string movflags;
+  bool live = false;  // Matroska: as on a pipe, where its size is not known beforehand
   std::function<void(AVFrame&, int)> paint = paint_ramp;
 };
 
@@ -142,6 +143,7 @@ inline void write_video(const std::filesystem::path& file, const TestVideo& vide
   ASSERT_GE(avio_open(&output->pb, file.c_str(), AVIO_FLAG_WRITE), 0);
   AVDictionary* options = nullptr;
   if (!video.movflags.empty()) av_dict_set(&options, "movflags", video.movflags.c_str(), 0);
+  if (video.live) av_dict_set(&options, "live", "1", 0);
   ASSERT_GE(avformat_write_header(output, &options), 0);
   av_dict_free(&options);
 
@@ -168,7 +170,7 @@ inline void write_video(const std::filesystem::path& file, const TestVideo& vide
       ASSERT_EQ(av_interleaved_write_frame(output, packet.get()), 0);
     }
   }
-  ASSERT_EQ(av_write_trailer(output), 0);
+  ASSERT_GE(av_write_trailer(output), 0);
   avio_closep(&output->pb);
   avformat_free_context(output);
 }
