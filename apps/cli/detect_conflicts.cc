@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "detect_settings.h"
@@ -30,6 +31,16 @@ constexpr auto kHasNoRegions = [](Settings s) {
 constexpr auto kDoesNotExplain = [](Settings s) { return s.explain.empty(); };
 constexpr auto kDoesNotExport = [](Settings s) { return s.export_canvases.empty(); };
 
+constexpr auto kSameFolder = [](Settings s) {
+  if (s.explain.empty()) return false;
+  std::error_code failed;
+  const auto folder = [&](const std::string& path) {
+    // "a/" is "a".
+    return std::filesystem::weakly_canonical(std::filesystem::path(path) / ".", failed);
+  };
+  return folder(s.explain) == folder(s.export_canvases);
+};
+
 constexpr const char* kPacedProblem = "it is for files that are played at their own rate, --paced";
 constexpr const char* kPacedFix = "add --paced, or leave it out";
 constexpr const char* kTilesProblem = "it is for tiles, which --mode packed and frame do not make";
@@ -54,6 +65,8 @@ constexpr Conflict kConflicts[] = {
     {"--export-canvases", kHasNoRegions,
      "it writes canvases that hold regions, and --mode frame and tiles pack none",
      "say --mode packed or auto, or leave it out"},
+    {"--export-canvases", kSameFolder, "it needs a folder of its own, but has that of --explain",
+     "name another folder"},
     {"--stall", [](Settings s) { return s.streams.deterministic; },
      "a run that is --deterministic waits for its streams however long they take",
      "leave one of the two out"},

@@ -431,6 +431,8 @@ class Usage(StreamsTest):
                                  (("--target-recall", 0.9, "--mode", "packed"), "--mode auto"),
                                  (("--export-canvases", self.dir / "c", "--mode", "tiles"),
                                   "--mode"),
+                                 (("--export-canvases", self.dir / "c", "--explain",
+                                   f"{self.dir}/./c/"), "--explain"),
                                  (("--stall", 1, "--deterministic"), "--deterministic"),
                                  (("--explain-frames", 1), "--explain"),
                                  (("--export-score", 0.5), "--export-canvases")):

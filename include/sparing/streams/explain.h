@@ -23,7 +23,9 @@ struct ExplainOptions {
             .unit("windows")
             .range(0, 1000000),
         option("explain-frames", &ExplainOptions::frames)
-            .help("key frames of a stream and window that are drawn, the last one first")
+            .help(
+                "key frames of a stream and window that are drawn, the last ones; beside them the "
+                "stream's first look, unless it is 0")
             .unit("frames")
             .range(0, 1000),
         option("explain-score", &ExplainOptions::score)
@@ -43,6 +45,8 @@ struct ExplainOptions {
 //                                            frame and scale, and the detections
 //   index.html                               all pictures in order, with a legend
 //   trace.json                               the timeline, for chrome://tracing or Perfetto
+// `dir` is new, empty, or of an earlier run, whose window-* folders are removed. Labels do not
+// overlap; where there is no room for one it is left out.
 // Everything is whole after each window, so that it can be looked at while the run goes on, or
 // after it was stopped. Pictures take time: the run is slower, and its inference times stay what
 // they are. After an error (kOutput: a full disk) the page and the timeline end with the last whole

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// By which a folder of ours is known.
+constexpr const char* kPageStart =
+    "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Sparing: a run explained</title>\n";
 constexpr Rgb kDrawn{255, 255, 255};
-constexpr int kReadableWidth = 960;
+constexpr int kReadableWidth = 1920;
+// Of two detections of a class that overlap so much one gets a label.
+constexpr float kSameObject = 0.7f;
 
 Rgb source_color(RoiSource source) {
   switch (source) {
@@ -91,6 +98,18 @@ struct DrawnRegion {
   std::vector<Detection> detections;
 };
 
+// What a region is, as far as that fits into so many pixels.
+std::string label_within(const CanvasRegion& region, int width) {
+  const std::string frame = std::to_string(region.stream) + ":" + std::to_string(region.frame);
+  const std::string scaled = frame + " " + scale_text(region.scale);
+  const bool detect = region.purpose == DrawPurpose::kDetect;
+  const std::string whole = scaled + (detect ? "" : " " + std::string(to_string(region.purpose)));
+  for (const std::string& text : {whole, scaled}) {
+    if (RgbPicture::label_width(text, 1) <= width) return text;
+  }
+  return RgbPicture::label_width(frame, 1) <= width ? frame : "";
+}
+
 class Explain : public StreamObserver {
  public:
   Explain(fs::path dir, ObserverContext context, const ExplainOptions& options,
@@ -112,6 +131,8 @@ class Explain : public StreamObserver {
   std::string name_of(int class_id) const;
   Status draw_canvas(const CanvasReport& canvas);
   Status draw_frame(const FrameReport& frame, const VideoFrame& pixels, const std::string& folder);
+  void label_detections(RgbPicture& picture, std::vector<Detection> found) const;
+  std::vector<const FrameReport*> shown_frames(const WindowReport& window);
   void add_to_index(const std::string& file, const std::string& text);
 
   fs::path dir_;
@@ -121,6 +142,7 @@ class Explain : public StreamObserver {
   AppendedFile index_;
   // Of the window that is being read, by stream and frame.
   std::map<std::pair<int, std::int64_t>, std::vector<DrawnRegion>> drawn_;
+  std::set<int> begun_;  // streams of which a key frame was shown
   std::vector<std::pair<std::string, std::string>> canvases_;  // file and text
 };
 
@@ -151,12 +173,6 @@ Status Explain::draw_canvas(const CanvasReport& canvas) {
     const Rgb color = source_color(region.roi.source);
     // Around the region, so that none of its pixels is hidden.
     picture.outline({at.x - 1, at.y - 1, at.width + 2, at.height + 2}, color, 1);
-    std::string text = std::to_string(region.stream) + ":" + std::to_string(region.frame) + " " +
-                       scale_text(region.scale);
-    if (region.purpose != DrawPurpose::kDetect) {
-      text += " " + std::string(to_string(region.purpose));
-    }
-    picture.label(text, at.x, at.y, color, 1);
     if (region.to_frame.determinant() == 0) continue;
     const double f = factor;
     const Affine to_picture = compose({f, 0, 0, 0, f, 0}, inverse(region.to_frame));
@@ -165,6 +181,13 @@ Status Explain::draw_canvas(const CanvasReport& canvas) {
       picture.outline(to_pixels(to_rect(map_box(to_picture, detection.box))),
                       class_color(detection.class_id), 1);
     }
+  }
+  // Regions do not overlap, so that labels within them do not either; over the detections' boxes.
+  for (const CanvasRegion& region : canvas.regions) {
+    const std::string text = label_within(region, region.place.width * factor);
+    if (text.empty()) continue;
+    picture.label(text, region.place.x * factor, region.place.y * factor,
+                  source_color(region.roi.source), 1);
   }
   const std::string file =
       numbered("window-", canvas.window) + "/" + numbered("canvas-", canvas.index) + ".png";
@@ -188,29 +211,75 @@ Status Explain::draw_frame(const FrameReport& frame, const VideoFrame& pixels,
   for (const Roi& roi : frame.rois) {
     picture.outline(to_pixels(roi.rect), source_color(roi.source), width);
   }
+  std::vector<Detection> found;
   for (const DrawnRegion& region : drawn) {
     if (region.purpose == DrawPurpose::kProbe) continue;  // the same objects again
     for (const Detection& detection : region.detections) {
-      if (detection.score < options_.score) continue;
-      picture.draw(detection, name_of(detection.class_id));
+      if (detection.score < options_.score || !is_finite(detection.box)) continue;
+      picture.outline(to_pixels(to_rect(detection.box)), class_color(detection.class_id), width);
+      found.push_back(detection);
     }
   }
   std::string text = "stream " + std::to_string(frame.stream) + ", frame " +
                      std::to_string(frame.frame) + ": " + std::string(way_name(frame.way)) + ", " +
                      std::to_string(frame.rois.size()) + " regions";
-  if (frame.change != GlobalChange::kNone) {
+  if (frame.change == GlobalChange::kNoReference) {
+    text += ", the first look, at the whole frame";
+  } else if (frame.change != GlobalChange::kNone) {
     text += ", change: " + std::string(to_string(frame.change));
   }
   picture.label(text, 0, 0, {}, picture.text_scale());
+  label_detections(picture, std::move(found));
   const std::string file = folder + "/stream-" + std::to_string(frame.stream) +
                            numbered("-frame-", frame.frame) + ".png";
   add_to_index(file, text);
   return picture.write(dir_ / file);
 }
 
+// After all boxes, the best first: where there is no room, faint ones have none.
+void Explain::label_detections(RgbPicture& picture, std::vector<Detection> found) const {
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Detection& detection = found[i];
+    const bool again = std::any_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(i),
+                                   [&](const Detection& better) {
+                                     return better.class_id == detection.class_id &&
+                                            iou(better.box, detection.box) > kSameObject;
+                                   });
+    if (again) continue;
+    char score[16];
+    std::snprintf(score, sizeof score, " %.2f", static_cast<double>(detection.score));
+    (void)picture.label_beside(name_of(detection.class_id) + score,
+                               to_pixels(to_rect(detection.box)), class_color(detection.class_id),
+                               picture.text_scale());
+  }
+}
+
 void Explain::add_to_index(const std::string& file, const std::string& text) {
   index_.stream() << "<figure><img loading=\"lazy\" src=\"" << file << "\"><figcaption>" << text
                   << "</figcaption></figure>\n";
+}
+
+// By stream and frame: of each stream its first key frame of the run, and the last ones of the
+// window.
+std::vector<const FrameReport*> Explain::shown_frames(const WindowReport& window) {
+  std::vector<const FrameReport*> frames;
+  std::map<int, int> left;  // of each stream
+  for (auto it = window.frames.rbegin(); it != window.frames.rend(); ++it) {
+    if (!it->key) continue;
+    if (left.emplace(it->stream, options_.frames).first->second-- > 0) frames.push_back(&*it);
+  }
+  if (options_.frames > 0) {
+    for (const FrameReport& frame : window.frames) {
+      if (!frame.key || !begun_.insert(frame.stream).second) continue;
+      if (std::find(frames.begin(), frames.end(), &frame) == frames.end()) frames.push_back(&frame);
+    }
+  }
+  std::sort(frames.begin(), frames.end(), [](const FrameReport* a, const FrameReport* b) {
+    return std::pair(a->stream, a->frame) < std::pair(b->stream, b->frame);
+  });
+  return frames;
 }
 
 Status Explain::on_window(const WindowReport& window,
@@ -219,15 +288,9 @@ Status Explain::on_window(const WindowReport& window,
   if (!wanted(window.index)) return {};
   const std::string folder = numbered("window-", window.index);
   index_.stream() << "<h2>window " << window.index << "</h2>\n";
-  std::map<int, int> left;  // pictures of each stream
-  for (auto it = window.frames.rbegin(); it != window.frames.rend(); ++it) {
-    if (!it->key) continue;
-    const auto entry = left.emplace(it->stream, options_.frames).first;
-    if (entry->second == 0) continue;
-    const VideoFrame* pixels = frame(it->stream, it->frame);
-    if (pixels == nullptr) continue;
-    --entry->second;
-    SPARING_RETURN_IF_ERROR(draw_frame(*it, *pixels, folder));
+  for (const FrameReport* report : shown_frames(window)) {
+    const VideoFrame* pixels = frame(report->stream, report->frame);
+    if (pixels != nullptr) SPARING_RETURN_IF_ERROR(draw_frame(*report, *pixels, folder));
   }
   for (const auto& [file, text] : canvases_) add_to_index(file, text);
   canvases_.clear();
@@ -235,21 +298,53 @@ Status Explain::on_window(const WindowReport& window,
   return index_.flush();
 }
 
+// Pictures of an earlier run would seem to be this one's: they go. What is not ours stays, and is
+// no place for ours.
+Status clear_folder(const fs::path& dir) {
+  std::error_code failed;
+  if (!fs::exists(dir, failed) || (fs::is_directory(dir, failed) && fs::is_empty(dir, failed))) {
+    return {};
+  }
+  std::string start(std::string_view(kPageStart).size(), '\0');
+  std::ifstream(dir / "index.html", std::ios::binary)
+      .read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (start != kPageStart) {
+    return Error{ErrorCode::kOutput, "folder '" + dir.string() + "'",
+                 "it is not empty, and not of an earlier --explain",
+                 "name a new folder, or empty this one"};
+  }
+  std::vector<fs::path> old;
+  for (const fs::directory_entry& entry : fs::directory_iterator(dir, failed)) {
+    const std::string name = entry.path().filename().string();
+    const std::string digits = name.starts_with("window-") ? name.substr(7) : "";
+    if (digits.size() >= 6 && digits.find_first_not_of("0123456789") == std::string::npos) {
+      old.push_back(entry.path());
+    }
+  }
+  for (const fs::path& folder : old) {
+    if (!failed) fs::remove_all(folder, failed);
+  }
+  if (!failed) return {};
+  return Error{ErrorCode::kOutput, "folder '" + dir.string() + "'",
+               "the pictures of an earlier run cannot be removed: " + failed.message(),
+               "name a new folder, or empty this one"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StreamObserver>> open_explain(const fs::path& dir, ObserverContext context,
                                                      const ExplainOptions& options) {
   SPARING_RETURN_IF_ERROR(validate_options(options));
+  SPARING_RETURN_IF_ERROR(clear_folder(dir));
   SPARING_ASSIGN_OR_RETURN(ExplainTimeline timeline,
                            ExplainTimeline::create(dir / "trace.json", context));
   SPARING_ASSIGN_OR_RETURN(AppendedFile index, AppendedFile::create(dir / "index.html"));
   // Closing tags are optional in HTML: the page is whole at any time.
-  index.stream()
-      << "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Sparing: a run explained</title>\n"
-         "<style>body{font:14px sans-serif}figure{display:inline-block;margin:4px}"
-         "img{max-width:640px;display:block}"
-         "p i{display:inline-block;width:1em;height:1em;border:1px solid #888}</style>\n"
-      << legend();
+  index.stream() << kPageStart
+                 << "<style>body{font:14px sans-serif}figure{display:inline-block;margin:4px}"
+                    "img{max-width:640px;display:block}"
+                    "p i{display:inline-block;width:1em;height:1em;border:1px solid #888}</style>\n"
+                 << legend();
   SPARING_RETURN_IF_ERROR(index.flush());
   return std::unique_ptr<StreamObserver>(std::make_unique<Explain>(
       dir, std::move(context), options, std::move(timeline), std::move(index)));

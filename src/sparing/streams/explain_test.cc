@@ -120,12 +120,88 @@ TEST_F(ExplainTest, TheLastKeyFramesOfTheFirstWindowsOnly) {
   options.frames = 1;
   run(options);
   EXPECT_TRUE(fs::exists(folder_ / "window-000003/stream-1-frame-000007.png"));
-  EXPECT_FALSE(fs::exists(folder_ / "window-000003/stream-1-frame-000005.png"));
-  fs::remove_all(folder_ / "window-000003");
+  EXPECT_TRUE(fs::exists(folder_ / "window-000003/stream-1-frame-000005.png"))
+      << "the stream's first one";
+  WindowReport later = test_window();
+  later.index = 4;
+  const SharedFrame frame = grey_frame();
+  ASSERT_TRUE(observer_->on_window(later, [&](int, std::int64_t) { return &frame.view(); }).ok());
+  EXPECT_TRUE(fs::exists(folder_ / "window-000004/stream-1-frame-000007.png"));
+  EXPECT_FALSE(fs::exists(folder_ / "window-000004/stream-1-frame-000005.png"));
   options.windows = 3;
   run(options);
   EXPECT_FALSE(fs::exists(folder_ / "window-000003"));
   EXPECT_THAT(text_of(folder_ / "trace.json"), HasSubstr("window 3"));
+}
+
+TEST_F(ExplainTest, ThePageIsInOrderOfStreamsAndFrames) {
+  auto observer = open_explain(folder_.path(), test_context()).value();
+  WindowReport window = test_window();
+  for (FrameReport frame : test_window().frames) {
+    frame.stream = 2;
+    window.frames.push_back(frame);
+  }
+  const SharedFrame frame = grey_frame();
+  ASSERT_TRUE(observer->on_window(window, [&](int, std::int64_t) { return &frame.view(); }).ok());
+  const std::string page = text_of(folder_ / "index.html");
+  std::size_t last = 0;
+  for (const char* name : {"stream-1-frame-000005", "stream-1-frame-000007",
+                           "stream-2-frame-000005", "stream-2-frame-000007"}) {
+    const std::size_t at = page.find(name);
+    ASSERT_NE(at, std::string::npos) << name;
+    EXPECT_GT(at, last) << name;
+    last = at;
+  }
+}
+
+TEST_F(ExplainTest, AnEarlierRunsPicturesGoAndOtherFilesStay) {
+  run();
+  fs::create_directories(folder_ / "window-000099");
+  fs::create_directories(folder_ / "window-seat");
+  std::ofstream(folder_ / "notes.txt") << "x";
+  auto again = open_explain(folder_.path(), test_context());
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_FALSE(fs::exists(folder_ / "window-000003"));
+  EXPECT_FALSE(fs::exists(folder_ / "window-000099"));
+  EXPECT_TRUE(fs::exists(folder_ / "window-seat"));
+  EXPECT_TRUE(fs::exists(folder_ / "notes.txt"));
+  // A folder of somebody else's is none for us.
+  fs::remove(folder_ / "index.html");
+  const auto refused = open_explain(folder_.path(), test_context());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("not of an earlier --explain"));
+}
+
+TEST(RgbPictureLabels, AreBesideTheirBoxesAndDoNotOverlap) {
+  RgbPicture picture({400, 200});
+  const Rgb color{200, 100, 50};
+  const auto drawn = [&] {
+    int count = 0;
+    for (int y = 0; y < 200; ++y) {
+      for (int x = 0; x < 400; ++x) count += pixel_of(picture, x, y) == Rgb{} ? 0 : 1;
+    }
+    return count;
+  };
+  const int width = RgbPicture::label_width("person", 1);
+  std::vector<int> pixels;
+  int last = drawn();
+  EXPECT_EQ(last, 0);
+  int placed = 0;
+  for (int i = 0; i < 40; ++i) {
+    if (!picture.label_beside("person", {100 + i, 100, 20, 30}, color, 1)) break;
+    ++placed;
+    // Ink is black on this ground, as is the picture: what stands for a label is the ground's.
+    const int now = drawn();
+    pixels.push_back(now - last);
+    last = now;
+  }
+  EXPECT_GT(placed, 8);
+  EXPECT_LT(placed, 40) << "where there is no room none is drawn";
+  for (const int count : pixels) EXPECT_EQ(count, pixels[0]) << "one lies on another";
+  EXPECT_LE(pixels[0], width * 11);
+  // At the picture's corner, too, it is whole.
+  EXPECT_TRUE(picture.label_beside("person", {390, 0, 10, 10}, color, 1));
+  EXPECT_EQ(drawn() - last, pixels[0]);
 }
 
 TEST_F(ExplainTest, TheTimelineCanBeReadAtAnyTime) {

@@ -14,6 +14,7 @@ namespace sparing {
 namespace {
 
 constexpr int kChannels = 3;
+constexpr int kLabelRows = 4;  // as far from its box as a label may be
 
 std::uint8_t to_byte(float value) {
   return static_cast<std::uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f));
@@ -99,38 +100,74 @@ void RgbPicture::outline(const PixelRect& rect, Rgb color, int width) {
   fill({rect.x + rect.width - w, rect.y, w, rect.height}, color);
 }
 
+int RgbPicture::label_width(std::string_view text, int scale) {
+  return (static_cast<int>(display_characters(text).size()) * kGlyphAdvance + 1) * scale;
+}
+
+Size RgbPicture::label_size(std::string_view text, int scale) {
+  return {label_width(text, scale), (kGlyphHeight + 2) * scale};
+}
+
 int RgbPicture::label(std::string_view text, int x, int y, Rgb color, int scale) {
-  const std::u32string characters = display_characters(text);
-  const int width = (static_cast<int>(characters.size()) * kGlyphAdvance + 1) * scale;
-  const int height = (kGlyphHeight + 2) * scale;
-  x = std::max(0, std::min(x, size_.width - width));
-  y = std::max(0, std::min(y, size_.height - height));
-  fill({x, y, width, height}, color);
+  const Size size = label_size(text, scale);
+  x = std::max(0, std::min(x, size_.width - size.width));
+  y = std::max(0, std::min(y, size_.height - size.height));
+  write_label(text, {x, y, size.width, size.height}, color, scale);
+  return size.height;
+}
+
+bool RgbPicture::is_free(const PixelRect& place) const {
+  if (place.x < 0 || place.y < 0 || place.x + place.width > size_.width ||
+      place.y + place.height > size_.height) {
+    return false;
+  }
+  return std::none_of(labels_.begin(), labels_.end(), [&](const PixelRect& l) {
+    return l.x < place.x + place.width && place.x < l.x + l.width && l.y < place.y + place.height &&
+           place.y < l.y + l.height;
+  });
+}
+
+bool RgbPicture::label_beside(std::string_view text, const PixelRect& box, Rgb color, int scale) {
+  const Size size = label_size(text, scale);
+  const int left = std::clamp(box.x, 0, std::max(0, size_.width - size.width));
+  const int right =
+      std::clamp(box.x + box.width - size.width, 0, std::max(0, size_.width - size.width));
+  // Above and below, the nearest first, then inside and at the sides.
+  std::vector<std::pair<int, int>> places;
+  for (int row = 0; row < kLabelRows; ++row) {
+    const int step = row * size.height;
+    for (const int x : {left, right}) {
+      places.emplace_back(x, box.y - size.height - step);
+      places.emplace_back(x, box.y + box.height + step);
+      places.emplace_back(x, box.y + step);
+    }
+    places.emplace_back(box.x + box.width, box.y + step);
+    places.emplace_back(box.x - size.width, box.y + step);
+  }
+  for (const auto& [x, y] : places) {
+    const PixelRect place{x, y, size.width, size.height};
+    if (!is_free(place)) continue;
+    write_label(text, place, color, scale);
+    return true;
+  }
+  return false;
+}
+
+void RgbPicture::write_label(std::string_view text, const PixelRect& place, Rgb color, int scale) {
+  labels_.push_back(place);
+  fill(place, color);
   const bool dark = 0.299 * color.r + 0.587 * color.g + 0.114 * color.b < 128;
   const Rgb ink = dark ? Rgb{255, 255, 255} : Rgb{};
-  x += scale;
-  for (const char32_t character : characters) {
+  int x = place.x + scale;
+  for (const char32_t character : display_characters(text)) {
     for (int row = 0; row < kGlyphHeight; ++row) {
       for (int column = 0; column < kGlyphWidth; ++column) {
         if (!glyph_pixel(character, column, row)) continue;
-        fill({x + column * scale, y + (row + 1) * scale, scale, scale}, ink);
+        fill({x + column * scale, place.y + (row + 1) * scale, scale, scale}, ink);
       }
     }
     x += kGlyphAdvance * scale;
   }
-  return height;
-}
-
-void RgbPicture::draw(const Detection& detection, std::string_view name) {
-  if (!is_finite(detection.box)) return;
-  const PixelRect rect = to_pixels(to_rect(detection.box));
-  const Rgb color = class_color(detection.class_id);
-  outline(rect, color, line_width());
-  char score[16];
-  std::snprintf(score, sizeof score, " %.2f", static_cast<double>(detection.score));
-  const int height = (kGlyphHeight + 2) * text_scale();
-  label(std::string(name) + score, rect.x, rect.y >= height ? rect.y - height : rect.y, color,
-        text_scale());
 }
 
 Status RgbPicture::write(const std::filesystem::path& file) const {

@@ -41,15 +41,22 @@ class RgbPicture {
   // On a ground of `color`, its top left corner at (x, y), moved so that as much as possible is
   // inside. Returns the height.
   int label(std::string_view text, int x, int y, Rgb color, int scale);
-  // Box, label and score.
-  void draw(const Detection& detection, std::string_view name);
+  // The same beside the box, where no label is yet; false: there is no such place near it, and
+  // nothing was drawn.
+  bool label_beside(std::string_view text, const PixelRect& box, Rgb color, int scale);
+  static int label_width(std::string_view text, int scale);
 
   // Files as by write_png.
   Status write(const std::filesystem::path& file) const;
 
  private:
+  static Size label_size(std::string_view text, int scale);
+  void write_label(std::string_view text, const PixelRect& place, Rgb color, int scale);
+  bool is_free(const PixelRect& place) const;
+
   Size size_;
   std::vector<std::uint8_t> pixels_;
+  std::vector<PixelRect> labels_;
 };
 
 // The rectangle on whole pixels that holds it.
