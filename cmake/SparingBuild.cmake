@@ -34,8 +34,20 @@ if(SPARING_BUILD_FUZZ)
   target_link_options(sparing_build_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Tests and the command line take longer to compile than their own code runs: it is optimised less
-# than the library.
+# The command line takes longer to compile than its own code runs: it is optimised less than the
+# library.
 add_library(sparing_light_flags INTERFACE)
 target_link_libraries(sparing_light_flags INTERFACE sparing_build_flags)
 target_compile_options(sparing_light_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O1>)
+
+# Unit tests still more so, and their own lines are only watched for what they do to memory: most of
+# the time of a build with sanitizers went there.
+add_library(sparing_test_flags INTERFACE)
+target_link_libraries(sparing_test_flags INTERFACE sparing_build_flags)
+target_compile_options(sparing_test_flags INTERFACE -O0)
+if(SPARING_SANITIZE)
+  target_compile_options(sparing_test_flags INTERFACE -fno-sanitize=undefined)
+endif()
+if(SPARING_BUILD_FUZZ)
+  target_compile_options(sparing_test_flags INTERFACE -fno-sanitize=fuzzer-no-link)
+endif()

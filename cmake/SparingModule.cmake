@@ -3,12 +3,13 @@
 #   USES base frame            # modules below, PUBLIC: their headers appear in ours
 #   PRIVATE PkgConfig::FFMPEG  # third-party targets, never in public headers
 #   TESTS a_test.cc ...        # unit tests, one executable for the module
+#   HEAVY_TESTS a_test.cc      # of these the ones whose own loops take long: they are optimised
 #   TEST_USES backend_fake)    # what only the tests need
 #
 # Makes the library sparing_NAME (alias Sparing::NAME) and, with tests on, the executable NAME_test
 # whose cases ctest runs under the label "unit"; the target `unit_tests` builds all of these.
 function(sparing_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE;TESTS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE;TESTS;HEAVY_TESTS;TEST_USES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sparing_module(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -29,20 +30,30 @@ function(sparing_module name)
 
   if(SPARING_BUILD_TESTS AND arg_TESTS)
     add_executable(${name}_test ${arg_TESTS})
+    set_source_files_properties(${arg_HEAVY_TESTS} PROPERTIES COMPILE_OPTIONS -O1)
     target_link_libraries(${name}_test PRIVATE
-      sparing_${name} sparing_light_flags GTest::gmock GTest::gtest_main ${arg_PRIVATE})
+      sparing_${name} sparing_test_flags GTest::gmock GTest::gtest_main ${arg_PRIVATE})
     foreach(used IN LISTS arg_TEST_USES)
       target_link_libraries(${name}_test PRIVATE sparing_${used})
     endforeach()
-    target_compile_definitions(${name}_test PRIVATE
-      SPARING_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-      SPARING_TESTDATA_DIR="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
-    # AddressSanitizer ends a process in which TBB, which OpenVINO brings, opens libraries its usual
-    # way (RTLD_DEEPBIND).
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS unit TIMEOUT 300
-                                    ENVIRONMENT TBB_ENABLE_SANITIZERS=1)
+    target_compile_definitions(${name}_test PRIVATE SPARING_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    sparing_unit_tests(${name}_test ${name}.)
     add_dependencies(unit_tests ${name}_test)
+  endif()
+endfunction()
+
+# sparing_unit_tests(EXECUTABLE PREFIX): its cases as tests PREFIXname under the label "unit". With
+# sanitizers it is one test as a whole: there a process takes longer to start than most cases to run.
+# AddressSanitizer ends a process in which TBB, which OpenVINO brings, opens libraries its usual way
+# (RTLD_DEEPBIND).
+function(sparing_unit_tests executable prefix)
+  if(SPARING_SANITIZE)
+    add_test(NAME ${executable} COMMAND ${executable})
+    set_tests_properties(${executable} PROPERTIES LABELS unit TIMEOUT 900
+                         ENVIRONMENT TBB_ENABLE_SANITIZERS=1)
+  else()
+    gtest_discover_tests(${executable} TEST_PREFIX "${prefix}" DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS unit TIMEOUT 300)
   endif()
 endfunction()
 

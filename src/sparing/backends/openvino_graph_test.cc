@@ -14,7 +14,7 @@
 namespace sparing::openvino {
 namespace {
 
-const std::filesystem::path kData = SPARING_TESTDATA_DIR;
+const std::filesystem::path kData = SPARING_SOURCE_DIR "/src/sparing/backends/testdata";
 
 class Memory : public ::testing::Test {
  protected:

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const fs::path kData = SPARING_TESTDATA_DIR;
+const fs::path kData = SPARING_SOURCE_DIR "/src/sparing/backends/testdata";
 
 ContextOptions one_thread(Precision precision = Precision::kFloat32) {
   ContextOptions options;

@@ -99,7 +99,7 @@ inline HeadVector load_vector(const std::filesystem::path& file) {
 
 // Files of heads/, and the golden one of the real weights.
 inline std::vector<std::filesystem::path> vector_files() {
-  const std::filesystem::path folder = SPARING_TESTDATA_DIR;
+  const std::filesystem::path folder = SPARING_SOURCE_DIR "/src/sparing/models/testdata";
   std::vector<std::filesystem::path> files{folder / "golden/nanodet_g.json"};
   for (const auto& entry : std::filesystem::directory_iterator(folder / "heads")) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
