@@ -237,7 +237,7 @@ Status bench_realtime(const BenchOptions& options, Report& report) {
   if (options.quick) {
     stage.prefix = "quick.";
     stage.seconds = 10;
-    stage.ladder_seconds = 5;
+    stage.ladder_seconds = 8;
   }
   // The runs that memory is measured of come before the whole frames, which need much of it.
   const fs::path video = options.detect.data / "mot17-04" / "MOT17-04_5s.mp4";

@@ -113,10 +113,12 @@ Result<StreamDetector> person_streams(const RealtimeSetting& setting, const Stre
 
 double steady_rate(std::span<const WrittenAt> windows) {
   if (windows.size() < 3) return 0;
-  const WrittenAt& first = windows.front();
+  const auto first = std::find_if(windows.begin(), windows.end() - 2, [](const WrittenAt& window) {
+    return window.seconds >= kSettleSeconds;
+  });
   const WrittenAt& last = windows[windows.size() - 2];
-  const double seconds = last.seconds - first.seconds;
-  return seconds > 0 ? static_cast<double>(last.frames - first.frames) / seconds : 0;
+  const double seconds = last.seconds - first->seconds;
+  return seconds > 0 ? static_cast<double>(last.frames - first->frames) / seconds : 0;
 }
 
 Result<RealtimeRun> run_realtime(const RealtimeSetting& setting,

@@ -49,7 +49,7 @@ Result<StreamDetector> person_streams(const RealtimeSetting& setting, const Stre
 struct RealtimeRun {
   StreamsSummary summary;
   double due = 0;          // frames a second
-  double fps = 0;          // written, from the first window's end to that of the last whole one
+  double fps = 0;          // written; see steady_rate()
   double latency_p50 = 0;  // seconds: of the streams the middle one
   double latency_p95 = 0;  // and the slowest one
   double cores = 0;        // busy with it
@@ -61,8 +61,12 @@ struct RealtimeRun {
   bool holds() const { return fps >= 0.98 * due && dropped == 0; }
 };
 
-// Frames a second from windows as they came: without the first, which fills the pipeline, and the
-// last, which is cut short.
+// A run's first windows are short: the first ends with the first frame. Frames are counted once
+// they come as late as they will go on coming.
+inline constexpr double kSettleSeconds = 2;
+
+// Frames a second from windows as they came: from the first one that ended after kSettleSeconds to
+// the last but one; the last is cut short. 0 when there are not that many.
 struct WrittenAt {
   double seconds = 0;
   std::int64_t frames = 0;

@@ -11,10 +11,12 @@ namespace sparing::bench {
 namespace {
 
 TEST(RealtimeTest, TheRateIsThatOfWholeWindows) {
-  // 4 streams of 30 frames a window; the first comes late, the last is cut short.
-  const std::vector<WrittenAt> windows = {
-      {1.4, 120}, {2.4, 240}, {3.4, 360}, {4.4, 480}, {4.6, 490}};
+  // 4 streams of 30 frames a window; the first is a frame long and early, the last is cut short.
+  const std::vector<WrittenAt> windows = {{0.2, 4},   {1.4, 120}, {2.4, 240},
+                                          {3.4, 360}, {4.4, 480}, {4.6, 490}};
   EXPECT_DOUBLE_EQ(steady_rate(windows), 120);
+  EXPECT_DOUBLE_EQ(steady_rate(std::span(windows).first(5)), 120);
+  EXPECT_EQ(steady_rate(std::span(windows).first(4)), 0);  // no whole one after it settled
   EXPECT_EQ(steady_rate(std::span(windows).first(2)), 0);
 }
 
