@@ -33,7 +33,8 @@ struct Error {
   std::string problem;  // what is wrong, with the value: "no such file"
   std::string fix;      // what to do: "check the path"
 
-  // "video 'a.mp4': no such file; check the path". Control characters become spaces.
+  // "video 'a.mp4': no such file; check the path". Control characters become spaces, and bytes that
+  // are not UTF-8 U+FFFD.
   std::string to_string() const;
 };
 

@@ -28,6 +28,24 @@ TEST(Error, ShowsNoControlCharactersToATerminal) {
   EXPECT_EQ(error.to_string(), "video 'a b  [31m ': caf\xc3\xa9 ");
 }
 
+TEST(Error, ShowsNoBytesThatAreNoText) {
+  const auto shown = [](const std::string& text) {
+    return Error{ErrorCode::kInput, text, "", ""}.to_string();
+  };
+  const std::string unknown = "\xEF\xBF\xBD";
+  EXPECT_EQ(shown("a\xFF\xFE"
+                  "b"),
+            "a" + unknown + unknown + "b");
+  EXPECT_EQ(shown("\xC3"), unknown);                                // cut off
+  EXPECT_EQ(shown("\xC0\xAF"), unknown + unknown);                  // longer than need be
+  EXPECT_EQ(shown("\xED\xA0\x80"), unknown + unknown + unknown);    // a surrogate
+  EXPECT_EQ(shown("\xF4\x90\x80\x80").size(), 4 * unknown.size());  // beyond the last one
+  EXPECT_EQ(shown("a\xC2\x9B"
+                  "31m"),
+            "a 31m");  // CSI in one character
+  EXPECT_EQ(shown("\xE2\x82\xAC \xF0\x9F\x98\x80"), "\xE2\x82\xAC \xF0\x9F\x98\x80");
+}
+
 TEST(Error, EachCodeHasItsOwnName) {
   std::set<std::string_view> names;
   for (const ErrorCode code :
