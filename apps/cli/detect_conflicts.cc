@@ -53,6 +53,10 @@ constexpr const char* kExportFix = "add --export-canvases DIR, or leave it out";
 constexpr Conflict kConflicts[] = {
     {"--fps", [](Settings s) { return given(s, "--budget"); },
      "it makes a budget from a rate, and --budget gives one", "leave one of the two out"},
+    {"--track-continue-score",
+     [](Settings s) { return s.tuning.track.continue_score > s.streams.follow_score; },
+     "it is for detections that are too weak to begin an object, and is more than --follow-score",
+     "give it less than that"},
     {"--speed", kIsNotPaced, kPacedProblem, kPacedFix},
     {"--paced-queue", kIsNotPaced, kPacedProblem, kPacedFix},
     {"--max-every", [](Settings s) { return s.streams.every > 0; },

@@ -93,6 +93,7 @@ Status open_input(const DetectSettings& settings, const std::string& spec,
     input.source = std::make_unique<UnopenedSource>(spec, error);
   }
   if (spec != "-") input.reopen = [spec, options] { return open_source(spec, options); };
+  input.max_frames = settings.max_frames;
   input.cancel = [source_stop, link] { source_stop->request_stop(); };
   inputs.usable.push_back(source.ok());
   inputs.infos.push_back(input.source->info());
@@ -100,11 +101,23 @@ Status open_input(const DetectSettings& settings, const std::string& spec,
   return {};
 }
 
+Status check_sequence(const DetectSettings& settings, const Inputs& inputs) {
+  if (!settings.sequence || !inputs.any_usable()) return {};
+  for (std::size_t i = 0; i < inputs.infos.size(); ++i) {
+    if (inputs.usable[i] && is_still(inputs.infos[i])) return {};
+  }
+  return Error{ErrorCode::kInvalidArgument, "--sequence",
+               "it is for a folder or pattern of pictures, and '" + settings.inputs[0] +
+                   "' is a video already",
+               "leave it out"};
+}
+
 Result<Inputs> open_inputs(const DetectSettings& settings, const std::stop_token& stop) {
   Inputs inputs;
   for (const std::string& spec : settings.inputs) {
     SPARING_RETURN_IF_ERROR(open_input(settings, spec, stop, inputs));
   }
+  SPARING_RETURN_IF_ERROR(check_sequence(settings, inputs));
   return inputs;
 }
 

@@ -134,7 +134,16 @@ Status TrainScaleCommand::sample_clip(const std::string& clip, const FrameRange&
       return Error{ErrorCode::kInterrupted, "training", "stopped, nothing was written",
                    "run it again, with fewer --frames or a larger --every"};
     }
-    SPARING_ASSIGN_OR_RETURN(const std::optional<SourceFrame> frame, source->next());
+    const auto next = source->next();
+    if (!next.ok()) {
+      // What came before is as good as ever.
+      if (count == 0 || next.error().code != ErrorCode::kInput) return next.error();
+      line.clear();
+      std::fprintf(stderr, "sparing: warning: %s; the %lld frames before are used\n",
+                   next.error().to_string().c_str(), static_cast<long long>(count));
+      break;
+    }
+    const std::optional<SourceFrame>& frame = *next;
     if (!frame || frame->index > range.last) break;
     if (frame->index < range.first) continue;
     SPARING_RETURN_IF_ERROR(sampler.add(frame->frame.view()));

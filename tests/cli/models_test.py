@@ -258,6 +258,17 @@ class TrainScale(ModelsTest):
                          "--out", path)
         self.assert_error(run, 3, st.SAMPLE.name, "too few", "3 frames", "--every")
 
+    def test_a_clip_that_is_cut_off_is_used_as_far_as_it_goes(self):
+        cut, path = self.dir / "cut.avi", self.dir / "scales.json"
+        cut.write_bytes(st.SAMPLE.read_bytes()[:1 << 20])
+        run = self.train(cut, "--every", 5, "--classes", "person", "--precision", "f32", "--out", path,
+                         "--json", "-q")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertRegex(run.stderr, r"warning: .*cut\.avi.*truncated.*the \d+ frames before are used")
+        self.assertGreater(json.loads(run.stdout)["frames"], 10)
+        self.assertTrue(path.exists())
+
     def test_wrong_arguments(self):
         path = self.out / "scales.json"
         for arguments, code, words in (

@@ -424,6 +424,10 @@ class Usage(StreamsTest):
     def test_options_that_contradict_each_other_or_do_nothing(self):
         for arguments, other in ((("--fps", 50, "--budget", 5), "--budget"),
                                  (("--speed", 2), "--paced"),
+                                 (("--track-continue-score", 0.3), "--follow-score"),
+                                 (("--track-continue-score", 0.2, "--follow-score", 0.1),
+                                  "--follow-score"),
+                                 (("--sequence",), "pictures"),
                                  (("--paced-queue", 9), "--paced"),
                                  (("--max-every", 3, "--every", 2), "--every"),
                                  (("--tile", "320x320", "--mode", "packed"), "--mode"),
@@ -444,6 +448,23 @@ class Usage(StreamsTest):
                           "320x320", "--max-every", 3, "--target-recall", 0.9, "--out", self.out,
                           *QUIET)
         self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_loops_end_with_the_frames_that_were_asked_for(self):
+        grey = grey_video(self.dir / "grey.mkv", 96, 64, 10, 25)
+        run = self.detect(grey, "--loop", "--max-frames", 25, "--out", self.out)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assert_frames(st.read_jsonl(self.out), 25)
+
+    def test_files_that_are_no_text_are_not_shown_to_the_terminal(self):
+        for first in b"\xff\xfe\x00", b"\x89PNG", b"\xc2\x9b31m":
+            path = self.dir / "scales.json"
+            path.write_bytes(first + bytes(range(256)))
+            for option in "--scales", "--profile":
+                process = subprocess.run([st.BINARY, "detect", st.SAMPLE, option, path, "--out",
+                                          self.out], capture_output=True, timeout=60)
+                self.assertIn(process.returncode, (3, 4), process.stderr)
+                text = process.stderr.decode()  # valid UTF-8
+                self.assertTrue(text.rstrip("\n").isprintable(), text)
 
     def test_placeholders(self):
         for argument in "--out", "--render":

@@ -33,12 +33,13 @@ struct DetectOptions {
         option("classes", &DetectOptions::classes)
             .help("report only these labels, e.g. person,car (default: all)"),
         option("score", &DetectOptions::score)
-            .help("least confidence of a detection (default: the model's)")
+            .help("least confidence of a detection (default: the model's; 0.3 of nanodet-g)")
             .range(0, 1)
             .unset(-1),
         option("iou", &DetectOptions::iou)
             .help(
-                "overlap (IoU) above which the lesser of two boxes is dropped (default: the model's)")
+                "overlap (IoU) above which the lesser of two boxes is dropped (default: the model's; "
+                "0.6 of nanodet-g)")
             .range(0, 1)
             .unset(-1),
         option("class-agnostic", &DetectOptions::class_agnostic)

@@ -74,6 +74,7 @@ struct StreamInput {
   std::unique_ptr<VideoSource> source;
   // Opens the source again, for `loop`; may be empty when loop is off.
   std::function<Result<std::unique_ptr<VideoSource>>()> reopen;
+  std::int64_t max_frames = 0;  // with `loop`: of all passes; 0: without end
   // Ends a next() that waits for data, from another thread and at any time, also of a source that
   // was opened again; may be empty for sources that never wait. For runs that end while a source is
   // silent.

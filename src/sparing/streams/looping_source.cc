@@ -16,8 +16,12 @@ std::int64_t ticks_of(double seconds, Rational time_base) {
 
 }  // namespace
 
-LoopingSource::LoopingSource(std::unique_ptr<VideoSource> source, Reopen reopen)
-    : source_(std::move(source)), reopen_(std::move(reopen)), info_(source_->info()) {}
+LoopingSource::LoopingSource(std::unique_ptr<VideoSource> source, Reopen reopen,
+                             std::int64_t max_frames)
+    : source_(std::move(source)),
+      reopen_(std::move(reopen)),
+      max_frames_(max_frames),
+      info_(source_->info()) {}
 
 std::int64_t LoopingSource::damaged_frames() const {
   return damaged_before_ + source_->damaged_frames();
@@ -56,6 +60,7 @@ void LoopingSource::shift(SourceFrame& frame) {
 
 Result<std::optional<SourceFrame>> LoopingSource::next() {
   if (error_) return *error_;
+  if (max_frames_ > 0 && frames_ >= max_frames_) ended_ = true;
   if (ended_) return std::optional<SourceFrame>();
   while (true) {
     auto frame = source_->next();

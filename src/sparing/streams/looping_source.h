@@ -17,7 +17,8 @@ namespace sparing {
 class LoopingSource final : public VideoSource {
  public:
   using Reopen = std::function<Result<std::unique_ptr<VideoSource>>()>;
-  LoopingSource(std::unique_ptr<VideoSource> source, Reopen reopen);
+  // Ends after `max_frames` of all passes; 0: never.
+  LoopingSource(std::unique_ptr<VideoSource> source, Reopen reopen, std::int64_t max_frames = 0);
 
   // The frame count is that of one pass.
   const SourceInfo& info() const override { return info_; }
@@ -32,6 +33,7 @@ class LoopingSource final : public VideoSource {
 
   std::unique_ptr<VideoSource> source_;
   Reopen reopen_;
+  std::int64_t max_frames_;
   SourceInfo info_;
   std::optional<Error> error_;
   bool ended_ = false;

@@ -102,5 +102,22 @@ TEST(LoopingSource, APassWithoutAFrameIsTheEnd) {
   EXPECT_EQ(opened, 0);
 }
 
+TEST(LoopingSource, EndsAfterSoManyFramesOfAllPasses) {
+  const auto open = []() -> Result<std::unique_ptr<VideoSource>> {
+    return std::unique_ptr<VideoSource>(
+        std::make_unique<TimedSource>(std::vector<std::int64_t>{0, 9000, 18000}, 9000));
+  };
+  for (const std::int64_t most : {1, 3, 7}) {
+    LoopingSource source(open().value(), open, most);
+    for (std::int64_t i = 0; i < most; ++i) {
+      const auto frame = source.next();
+      ASSERT_TRUE(frame.ok() && *frame);
+      EXPECT_EQ((*frame)->index, i);
+    }
+    EXPECT_FALSE(source.next().value());
+    EXPECT_FALSE(source.next().value());
+  }
+}
+
 }  // namespace
 }  // namespace sparing

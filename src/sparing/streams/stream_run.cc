@@ -181,7 +181,8 @@ Status StreamRun::add_streams() {
                              detector_.add_stream({input.name, input.source->info().frame_rate}));
     if (settings.index == 0) first_stream_ = settings.detector_stream;
     if (options_.loop) {
-      input.source = std::make_unique<LoopingSource>(std::move(input.source), input.reopen);
+      input.source =
+          std::make_unique<LoopingSource>(std::move(input.source), input.reopen, input.max_frames);
     }
     feeders_.push_back(
         std::make_unique<StreamFeeder>(std::move(input), settings, detector_, gate_));
