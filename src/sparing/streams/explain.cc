@@ -142,6 +142,7 @@ class Explain : public StreamObserver {
   AppendedFile index_;
   // Of the window that is being read, by stream and frame.
   std::map<std::pair<int, std::int64_t>, std::vector<DrawnRegion>> drawn_;
+  std::string page_;     // of that window
   std::set<int> begun_;  // streams of which a key frame was shown
   std::vector<std::pair<std::string, std::string>> canvases_;  // file and text
 };
@@ -257,8 +258,8 @@ void Explain::label_detections(RgbPicture& picture, std::vector<Detection> found
 }
 
 void Explain::add_to_index(const std::string& file, const std::string& text) {
-  index_.stream() << "<figure><img loading=\"lazy\" src=\"" << file << "\"><figcaption>" << text
-                  << "</figcaption></figure>\n";
+  page_ += "<figure><img loading=\"lazy\" src=\"" + file + "\"><figcaption>" + text +
+           "</figcaption></figure>\n";
 }
 
 // By stream and frame: of each stream its first key frame of the run, and the last ones of the
@@ -287,7 +288,7 @@ Status Explain::on_window(const WindowReport& window,
   SPARING_RETURN_IF_ERROR(timeline_.finish(window));
   if (!wanted(window.index)) return {};
   const std::string folder = numbered("window-", window.index);
-  index_.stream() << "<h2>window " << window.index << "</h2>\n";
+  page_ = "<h2>window " + std::to_string(window.index) + "</h2>\n";
   for (const FrameReport* report : shown_frames(window)) {
     const VideoFrame* pixels = frame(report->stream, report->frame);
     if (pixels != nullptr) SPARING_RETURN_IF_ERROR(draw_frame(*report, *pixels, folder));
@@ -295,6 +296,8 @@ Status Explain::on_window(const WindowReport& window,
   for (const auto& [file, text] : canvases_) add_to_index(file, text);
   canvases_.clear();
   drawn_.clear();
+  // The pictures are there: only now does the page show them.
+  index_.stream() << page_;
   return index_.flush();
 }
 

@@ -283,6 +283,18 @@ TEST_F(ExplainTest, AFullDiskLeavesThePageAndTheTimelineWhole) {
   EXPECT_EQ(text_of(folder_ / "index.html"), page);
 }
 
+TEST_F(ExplainTest, APictureThatCannotBeWrittenIsNotOnThePage) {
+  run();
+  const std::string page = text_of(folder_ / "index.html");
+  std::ofstream(folder_ / "window-000004") << "in the place of the folder";
+  WindowReport next = test_window();
+  next.index = 4;
+  const SharedFrame frame = grey_frame();
+  EXPECT_FALSE(observer_->on_window(next, [&](int, std::int64_t) { return &frame.view(); }).ok());
+  observer_.reset();
+  EXPECT_EQ(text_of(folder_ / "index.html"), page);
+}
+
 TEST_F(ExplainTest, SaysWhatCannotBeWritten) {
   fs::create_directories(folder_.path());
   std::ofstream(folder_ / "file") << "x";
