@@ -12,8 +12,8 @@ inline constexpr int kExitInput = 3;
 inline constexpr int kExitModel = 4;
 inline constexpr int kExitOutput = 5;
 inline constexpr int kExitNotSupported = 6;
-inline constexpr int kExitRefused = 7;        // a quantised model that is not good enough
-inline constexpr int kExitSomeInputs = 8;     // some of several inputs failed, the rest is complete
+inline constexpr int kExitRefused = 7;     // a quantised model that is not good enough
+inline constexpr int kExitSomeInputs = 8;  // some of several inputs failed, the rest is complete
 // All is done but the folder of --explain or --export-canvases.
 inline constexpr int kExitLacking = 9;
 inline constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells report it

@@ -452,7 +452,7 @@ Result<std::unique_ptr<VideoSource>> open_fifo_source(const std::string& path,
   if (fd.get() < 0) return source->system_error(errno);
   // Until the first writer comes, reading gives what looks like the end. A pipe without a name
   // (/dev/stdin, /dev/fd/N) had its writers from the start.
-  struct statfs system {};
+  struct statfs system{};
   const bool named = ::fstatfs(fd.get(), &system) == 0 && system.f_type != PIPEFS_MAGIC;
   pollfd state{fd.get(), POLLIN, 0};
   while (named && ::poll(&state, 1, kStopPollMs) <= 0) {
@@ -464,7 +464,7 @@ Result<std::unique_ptr<VideoSource>> open_fifo_source(const std::string& path,
 
 Result<std::unique_ptr<VideoSource>> open_standard_input(const SourceOptions& options) {
   auto source = std::make_unique<FfmpegSource>("standard input", options);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(STDIN_FILENO, &status) == 0) source->read_from({"/proc/self/fd/0"});
   // A read of a silent pipe cannot be interrupted from another thread. Opened anew without blocking
   // (the flag of the descriptor we were given is shared with other programs), FFmpeg polls it.

@@ -113,7 +113,7 @@ Result<PendingFile> PendingFile::create(const fs::path& path) {
   }
   file.target_ = follow_links(path);
   if (!file.target_.has_filename()) return output_error(path, EISDIR);
-  struct stat status {};
+  struct stat status{};
   if (::stat(file.target_.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return output_error(path, EISDIR);
     if (::access(file.target_.c_str(), W_OK) != 0) return output_error(path, errno);

@@ -128,7 +128,7 @@ constexpr auto kFormats = [] {
   return formats;
 }();
 
-std::string list_of(std::string_view SinkFormat::*field, const char* prefix) {
+std::string list_of(std::string_view SinkFormat::* field, const char* prefix) {
   std::string text;
   for (const SinkFormat& format : kFormats) {
     text += (text.empty() ? "" : ", ") + (prefix + std::string(format.*field));

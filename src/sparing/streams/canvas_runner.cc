@@ -121,12 +121,13 @@ Status CanvasRunner::show(Lane::InFlight& item, Context& context,
   if (!observe) return {};
   Status shown;
   CanvasReport& report = item.job->report;
-  SPARING_RETURN_IF_ERROR(context.visit_tensor(item.slot->input, [&](std::span<const std::byte>
-                                                                         bytes) {
-    report.pixels = {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
-    shown = observe(report);
-    report.pixels = {};
-  }));
+  SPARING_RETURN_IF_ERROR(
+      context.visit_tensor(item.slot->input, [&](std::span<const std::byte> bytes) {
+        report.pixels = {reinterpret_cast<const float*>(bytes.data()),
+                         bytes.size() / sizeof(float)};
+        shown = observe(report);
+        report.pixels = {};
+      }));
   return shown;
 }
 
