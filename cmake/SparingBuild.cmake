@@ -40,11 +40,11 @@ add_library(sparing_light_flags INTERFACE)
 target_link_libraries(sparing_light_flags INTERFACE sparing_build_flags)
 target_compile_options(sparing_light_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O1>)
 
-# Unit tests still more so, and their own lines are only watched for what they do to memory: most of
-# the time of a build with sanitizers went there.
+# Unit tests still more so, unless an emulator runs them, and their own lines are only watched for
+# what they do to memory: most of the time of a build with sanitizers went there.
 add_library(sparing_test_flags INTERFACE)
 target_link_libraries(sparing_test_flags INTERFACE sparing_build_flags)
-target_compile_options(sparing_test_flags INTERFACE -O0)
+target_compile_options(sparing_test_flags INTERFACE $<IF:$<BOOL:${CMAKE_CROSSCOMPILING}>,-O1,-O0>)
 if(SPARING_SANITIZE)
   target_compile_options(sparing_test_flags INTERFACE -fno-sanitize=undefined)
 endif()
