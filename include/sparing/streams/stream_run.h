@@ -23,7 +23,7 @@ struct RunStreamsOptions {
   bool paced = false;
   double speed = 1;
   int queue_frames = 8;
-  int paced_queue_frames = 60;
+  int paced_queue_frames = -1;
   double fps = -1;
   double stall = 2;
   bool loop = false;
@@ -45,9 +45,10 @@ struct RunStreamsOptions {
         option("paced-queue", &RunStreamsOptions::paced_queue_frames)
             .help(
                 "with --paced: frames of a stream that may wait, decoded or not, before the oldest "
-                "is dropped")
+                "is dropped (default: what comes in three windows, at least 60)")
             .unit("frames")
-            .range(1, 10000),
+            .range(1, 10000)
+            .unset(-1),
         option("fps", &RunStreamsOptions::fps)
             .help("frames of all sources that must be processed in a second: the budget follows "
                   "from what the machine achieves; with --paced the sources' own rates are the "

@@ -1,9 +1,23 @@
 #include "sparing/streams/frame_queue.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace sparing {
+namespace {
+
+constexpr double kWindowsThatWait = 3;
+constexpr double kFewest = 60;
+constexpr double kMost = 10000;
+
+}  // namespace
+
+int camera_queue_frames(double window_seconds, double frame_rate) {
+  // A little less than computed: whole numbers stay what they are.
+  const double frames = std::ceil(kWindowsThatWait * window_seconds * frame_rate - 1e-9);
+  return static_cast<int>(std::clamp(frames, kFewest, kMost));
+}
 
 FrameQueue::FrameQueue(std::size_t capacity, double frame_seconds, std::size_t most_held)
     : capacity_(std::max<std::size_t>(capacity, 1)),

@@ -19,6 +19,11 @@ struct QueuedFrame {
   Clock::time_point since;
 };
 
+// How many frames of a camera may wait by default: what comes in three windows of `window_seconds`,
+// as one is detected while the next is awaited, and a slow one takes longer than it lasts. At least
+// 60, at most 10000. `frame_rate` > 0 is in frames a second of the stream's own time.
+int camera_queue_frames(double window_seconds, double frame_rate);
+
 // Bounded, with two ways of being full. A file waits: push() blocks. A camera does not: the oldest
 // frames make room, and are counted. Those go, too, that are late by more than `capacity` frames
 // take to come: a decoder that is behind drops as one whose frames pile up here. But one in a

@@ -28,6 +28,16 @@ TEST(FrameQueue, AFileWaitsAndLosesNothing) {
   EXPECT_EQ(queue.dropped(), 0);
 }
 
+TEST(FrameQueue, HoldsThreeWindowsOfACamera) {
+  EXPECT_EQ(camera_queue_frames(1, 60), 180);
+  EXPECT_EQ(camera_queue_frames(1, 30), 90);
+  EXPECT_EQ(camera_queue_frames(1, 30000 / 1001.0), 90);  // 89.91
+  EXPECT_EQ(camera_queue_frames(0.5, 240), 360);
+  EXPECT_EQ(camera_queue_frames(1, 10), 60);
+  EXPECT_EQ(camera_queue_frames(0.05, 25), 60);
+  EXPECT_EQ(camera_queue_frames(60, 240), 10000);
+}
+
 TEST(FrameQueue, ACameraDropsTheOldest) {
   FrameQueue queue(3, 1000);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(queue.push(numbered(i)));

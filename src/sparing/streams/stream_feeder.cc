@@ -11,11 +11,15 @@ namespace {
 constexpr double kUnknownRate = 25;
 
 double rate_of(const SourceInfo& info, const FeederSettings& settings) {
-  const double rate = info.frame_rate.num > 0 ? info.frame_rate.value() : kUnknownRate;
+  const double rate = nominal_rate(info);
   return settings.paced ? rate * settings.speed : rate;
 }
 
 }  // namespace
+
+double nominal_rate(const SourceInfo& info) {
+  return info.frame_rate.num > 0 ? info.frame_rate.value() : kUnknownRate;
+}
 
 StreamFeeder::StreamFeeder(StreamInput input, const FeederSettings& settings,
                            StreamDetector& detector, WindowGate& gate)

@@ -19,6 +19,9 @@
 
 namespace sparing {
 
+// Nominal frames a second of the source's own time; 25 where it does not say.
+double nominal_rate(const SourceInfo& info);
+
 struct FeederSettings {
   int index = 0;            // among the inputs, and at the gate
   int detector_stream = 0;  // as add_stream() numbered it

@@ -103,6 +103,7 @@ class StreamRun {
 
  private:
   std::optional<std::int64_t> count_frames(std::span<const StreamInput> inputs) const;
+  int queue_frames(const SourceInfo& info) const;
   Status add_streams();
   void detect_windows();
   Status finish_window(const ClosedWindow& window);
@@ -164,11 +165,16 @@ std::optional<std::int64_t> StreamRun::count_frames(std::span<const StreamInput>
   return sum;
 }
 
+int StreamRun::queue_frames(const SourceInfo& info) const {
+  if (!options_.paced) return options_.queue_frames;
+  if (options_.paced_queue_frames > 0) return options_.paced_queue_frames;
+  return camera_queue_frames(detector_.options().window, nominal_rate(info));
+}
+
 Status StreamRun::add_streams() {
   FeederSettings settings;
   settings.paced = options_.paced;
   settings.speed = options_.speed;
-  settings.queue_frames = options_.paced ? options_.paced_queue_frames : options_.queue_frames;
   // Half of a file's: while the network has the cores, what is decoded only takes memory.
   settings.decoded_frames = std::max(1, options_.queue_frames / 2);
   settings.start = start_;
@@ -177,6 +183,7 @@ Status StreamRun::add_streams() {
                                 std::chrono::duration<double>(options_.duration));
   }
   for (StreamInput& input : inputs_) {
+    settings.queue_frames = queue_frames(input.source->info());
     SPARING_ASSIGN_OR_RETURN(settings.detector_stream,
                              detector_.add_stream({input.name, input.source->info().frame_rate}));
     if (settings.index == 0) first_stream_ = settings.detector_stream;

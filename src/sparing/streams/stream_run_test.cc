@@ -292,6 +292,22 @@ TEST_F(StreamRunTest, PacedFilesPlayAtTheirRate) {
   EXPECT_GT(summary.lag_seconds, 0);
 }
 
+// One window of 60 frames a second takes longer than it lasts, and the next ones little.
+TEST_F(StreamRunTest, OneSlowWindowOfManyFramesLosesNone) {
+  DrawnOptions source;
+  source.rate = 60;
+  source.frames = 180;
+  options.paced = true;
+  stream_options.budget = 1000;
+  network->on_run = [](int before) {
+    if (before == 20) std::this_thread::sleep_for(std::chrono::milliseconds(1600));
+  };
+  const StreamsSummary summary = run({source});
+  EXPECT_FALSE(summary.error);
+  expect_frames(0, 180);
+  EXPECT_GT(network->runs, 100);
+}
+
 // Some 40 frames come due while the first window is detected. Those that could wait in memory are
 // three; one each is with the decoder and the gate, and a few are key frames.
 TEST_F(StreamRunTest, PacedFilesHoldFewDecodedFrames) {
