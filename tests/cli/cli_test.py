@@ -128,6 +128,33 @@ class Detect(CliTest):
         again = self.detect(video, *FAST, "--json")
         self.assertEqual(json.loads(again.stdout)["frames"], frames)
 
+    def test_signals_that_were_ignored_stay_ignored(self):
+        video = raw_video.matroska(self.dir / "a.mkv", b"I420", 64, 48,
+                                   [b"\x60" * (64 * 48 * 3 // 2)] * 5).read_bytes()
+        for number in (signal.SIGHUP, signal.SIGINT):
+            with self.subTest(number):
+                process = subprocess.Popen(
+                    [st.BINARY, "detect", "-", "--size", "192x160", "--out", self.out],
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                    preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+                time.sleep(1)
+                process.send_signal(number)
+                _, errors = process.communicate(video, timeout=60)
+                self.assertEqual(process.returncode, 0, errors)
+                self.assertEqual(len(st.read_jsonl(self.out)), 5)
+
+    def test_one_ignored_signal_leaves_the_others(self):
+        process = subprocess.Popen(
+            ["nohup", st.BINARY, "detect", "-", "--out", self.out], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+
     def test_ctrl_c_while_standard_input_is_silent(self):
         process = subprocess.Popen([st.BINARY, "detect", "-", "--out", self.out],
                                    stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
