@@ -65,6 +65,8 @@ struct BenchOptions {
   ImportBenchOptions import;
 };
 
+// The sample video that the set-up fetched.
+std::filesystem::path default_video();
 // The parts of `detect`, in the order in which they run.
 std::vector<std::string> detect_stages();
 Status bench_detect(const BenchOptions& options, Report& report);

@@ -239,6 +239,8 @@ std::vector<std::string> detect_stages() {
   return names;
 }
 
+fs::path default_video() { return cli::deps_dir() / "samples" / "vtest.avi"; }
+
 Status bench_detect(const BenchOptions& options, Report& report) {
   // Of the default folder what is missing is skipped; one that was asked for must be there.
   const fs::path& data = options.detect.data;

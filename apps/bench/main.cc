@@ -14,7 +14,7 @@ namespace {
 
 void add_detect_options(CLI::App& command, BenchOptions& options) {
   DetectBenchOptions& detect = options.detect;
-  detect.video = cli::share_dir() / ".deps" / "samples" / "vtest.avi";
+  detect.video = default_video();
   command.add_option("--data", detect.data, "folder of the test material")->capture_default_str();
   command.add_option("--video", detect.video, "the sample video")->capture_default_str();
   command.add_option("--model", detect.model, "the model to measure")->capture_default_str();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <stack>
 
@@ -34,6 +35,20 @@ TEST(DetectBench, AFolderOfMaterialThatWasAskedForMustBeThere) {
   // The default one may be missing: its figures are skipped.
   options.detect.data = DetectBenchOptions{}.data;
   EXPECT_TRUE(bench_detect(options, report).ok());
+}
+
+TEST(DetectBench, TheSampleLiesWithWhatTheSetUpFetched) {
+  const char* const before = std::getenv("SPARING_DEPS_DIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("SPARING_DEPS_DIR", "/elsewhere", 1);
+  EXPECT_EQ(default_video(), "/elsewhere/samples/vtest.avi");
+  setenv("SPARING_DEPS_DIR", "", 1);
+  EXPECT_EQ(default_video(), cli::share_dir() / ".deps" / "samples" / "vtest.avi");
+  if (before == nullptr) {
+    unsetenv("SPARING_DEPS_DIR");
+  } else {
+    setenv("SPARING_DEPS_DIR", kept.c_str(), 1);
+  }
 }
 
 TEST(Classes, OfAGroupAreFoundByName) {

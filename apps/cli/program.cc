@@ -78,16 +78,14 @@ int run_program(const std::vector<std::string>& words, const std::stop_token& st
 
 std::string tool_python() {
   if (const std::string set = environment("SPARING_PYTHON"); !set.empty()) return set;
-  const fs::path own = share_dir() / ".deps" / "python" / "bin" / "python3";
+  const fs::path own = deps_dir() / "python" / "bin" / "python3";
   std::error_code error;
   return fs::exists(own, error) ? own.string() : "python3";
 }
 
 fs::path quantize_python() {
   if (const std::string set = environment("SPARING_QUANTIZE_PYTHON"); !set.empty()) return set;
-  const std::string chosen = environment("SPARING_DEPS_DIR");
-  const fs::path deps = chosen.empty() ? share_dir() / ".deps" : fs::path(chosen);
-  const fs::path own = deps / "python-quantize" / "bin" / "python3";
+  const fs::path own = deps_dir() / "python-quantize" / "bin" / "python3";
   std::error_code error;
   return fs::exists(own, error) ? own : fs::path();
 }

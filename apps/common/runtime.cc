@@ -71,6 +71,11 @@ fs::path share_dir() {
   return SPARING_SOURCE_DIR;
 }
 
+fs::path deps_dir() {
+  if (const char* set = std::getenv("SPARING_DEPS_DIR"); set != nullptr && *set != '\0') return set;
+  return share_dir() / ".deps";
+}
+
 Result<ContextOptions> context_options(const RuntimeOptions& options) {
   SPARING_RETURN_IF_ERROR(validate_options(options));
   ContextOptions result;

@@ -50,6 +50,10 @@ double resident_megabytes();
 // binary's folder, else the source tree it was built from.
 std::filesystem::path share_dir();
 
+// What the set-up fetched (samples, Python environments): $SPARING_DEPS_DIR, else .deps in
+// share_dir().
+std::filesystem::path deps_dir();
+
 // To be called first in main(), before there are threads.
 // - glibc raises its mmap threshold whenever a large block is freed, and from then on keeps tensors
 // and
