@@ -15,8 +15,14 @@ Error write_error(const std::filesystem::path& file) {
 }  // namespace
 
 Result<AppendedFile> AppendedFile::create(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.parent_path();
   std::error_code failed;
-  std::filesystem::create_directories(file.parent_path(), failed);
+  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    return Error{ErrorCode::kOutput, "folder '" + folder.string() + "'",
+                 "cannot be made: " + failed.message(),
+                 "check the permissions of the folder above it, or name another one"};
+  }
   AppendedFile made;
   made.file_ = file;
   errno = 0;

@@ -13,7 +13,7 @@ namespace sparing {
 
 class AppendedFile {
  public:
-  // Empty. Missing parent folders are made. kOutput: cannot be created.
+  // Empty. Missing parent folders are made. kOutput: it or a folder cannot be made.
   static Result<AppendedFile> create(const std::filesystem::path& file);
 
   const std::filesystem::path& path() const { return file_; }

@@ -301,6 +301,13 @@ TEST_F(ExplainTest, SaysWhatCannotBeWritten) {
   const auto refused = open_explain(folder_ / "file", test_context());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kOutput);
+  // A folder that cannot be made is told as such, not by the file that is not in it.
+  fs::create_symlink("nowhere/deep", folder_ / "link");
+  const auto no_folder = open_explain(folder_ / "link", test_context());
+  ASSERT_FALSE(no_folder.ok());
+  EXPECT_EQ(no_folder.error().code, ErrorCode::kOutput);
+  EXPECT_THAT(no_folder.error().thing, HasSubstr("folder '" + (folder_ / "link").string()));
+  EXPECT_THAT(no_folder.error().problem, HasSubstr("cannot be made: File exists"));
   ExplainOptions options;
   options.frames = -1;
   EXPECT_FALSE(open_explain(folder_.path(), test_context(), options).ok());
