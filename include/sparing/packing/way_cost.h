@@ -2,6 +2,7 @@
 // planner compares them for each stream and window. Plain functions without state; thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,9 @@ Size whole_frame_input(Size frame, double scale, int stride);
 // and last lie at the frame's edges. A frame that is not larger than the tile on an axis is not cut
 // on it. kInvalidArgument: a frame or tile without area, an overlap outside 0..0.9.
 Result<std::vector<Rect>> tile_grid(Size frame, Size tile, double overlap);
+
+// How many tiles that grid has, without making it; overlap from 0 to 0.9, sides above 0.
+std::int64_t tile_count(Size frame, Size tile, double overlap);
 
 // Seconds for one input of each size on the processor where that is cheapest; infinite where none
 // runs it.

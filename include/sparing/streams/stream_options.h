@@ -69,7 +69,9 @@ struct StreamOptions {
                   "packed regions a factor on theirs; 0: by the objects' size")
             .range(0, 8),
         option("tile", &StreamOptions::tile)
-            .help("size of tiles as the network sees them")
+            .help(
+                "size of tiles as the network sees them, at least 64x64; more than 4096 of a frame "
+                "are refused")
             .unit("WxH"),
         option("tile-overlap", &StreamOptions::tile_overlap)
             .help("share of a tile that its neighbour shows, too")

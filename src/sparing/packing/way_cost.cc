@@ -13,15 +13,21 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Starts of the tiles along one axis.
-std::vector<double> starts(int length, int tile, double overlap) {
-  if (length <= tile) return {0};
+// From the first tile along one axis to the last; 0: there is one.
+int steps_of(int length, int tile, double overlap) {
+  if (length <= tile) return 0;
   const double step = tile * (1 - overlap);
   // A little less than computed: lengths that are whole numbers of steps need no tile more.
-  const double steps = std::max(std::ceil((length - tile) / step - 1e-9), 1.0);
+  return static_cast<int>(std::max(std::ceil((length - tile) / step - 1e-9), 1.0));
+}
+
+// Starts of the tiles along one axis.
+std::vector<double> starts(int length, int tile, double overlap) {
+  const int steps = steps_of(length, tile, overlap);
+  if (steps == 0) return {0};
   std::vector<double> result;
-  for (int i = 0; i <= static_cast<int>(steps); ++i) {
-    result.push_back((length - tile) * (i / steps));
+  for (int i = 0; i <= steps; ++i) {
+    result.push_back((length - tile) * (static_cast<double>(i) / steps));
   }
   return result;
 }
@@ -37,6 +43,13 @@ Size whole_frame_input(Size frame, double scale, int stride) {
     return static_cast<int>(std::clamp(strides, 1.0, 1e9 / stride)) * stride;
   };
   return {side(frame.width), side(frame.height)};
+}
+
+std::int64_t tile_count(Size frame, Size tile, double overlap) {
+  SPARING_CHECK(frame.width > 0 && frame.height > 0 && tile.width > 0 && tile.height > 0);
+  SPARING_CHECK(overlap >= 0 && overlap <= 0.9);
+  return (std::int64_t{1} + steps_of(frame.width, tile.width, overlap)) *
+         (std::int64_t{1} + steps_of(frame.height, tile.height, overlap));
 }
 
 Result<std::vector<Rect>> tile_grid(Size frame, Size tile, double overlap) {

@@ -48,6 +48,7 @@ TEST(TileGrid, CoversEveryPixelWithTheOverlapAskedFor) {
     const double overlap = any(0, 90) / 100.0;
     const auto tiles = tile_grid(frame, tile, overlap);
     ASSERT_TRUE(tiles.ok());
+    ASSERT_EQ(tile_count(frame, tile, overlap), static_cast<std::int64_t>(tiles->size()));
     double right = 0;
     for (std::size_t i = 0; i < tiles->size() && (*tiles)[i].y == 0; ++i) {
       const Rect& rect = (*tiles)[i];

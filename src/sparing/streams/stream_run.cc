@@ -21,6 +21,7 @@
 #include "sparing/streams/looping_source.h"
 #include "sparing/streams/result_writer.h"
 #include "sparing/streams/stream_feeder.h"
+#include "sparing/streams/tile_check.h"
 #include "sparing/streams/warm_up.h"
 #include "sparing/streams/window_gate.h"
 
@@ -31,6 +32,16 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 Error invalid(std::string thing, std::string problem, std::string fix) {
   return {ErrorCode::kInvalidArgument, std::move(thing), std::move(problem), std::move(fix)};
+}
+
+// Of those that are known.
+std::vector<Size> frame_sizes(std::span<const StreamInput> inputs) {
+  std::vector<Size> frames;
+  for (const StreamInput& input : inputs) {
+    const Size size = input.source->info().display_size;
+    if (size.width > 0 && size.height > 0) frames.push_back(size);
+  }
+  return frames;
 }
 
 Status check(const StreamDetector& detector, std::span<const StreamInput> inputs,
@@ -46,6 +57,7 @@ Status check(const StreamDetector& detector, std::span<const StreamInput> inputs
                      "loop files, not pipes");
     }
   }
+  SPARING_RETURN_IF_ERROR(check_tiles(detector.options(), frame_sizes(inputs)));
   if (!detector.options().deterministic) return {};
   const char* const timed = options.paced          ? "--paced"
                             : options.fps > 0      ? "--fps"
@@ -58,12 +70,7 @@ Status check(const StreamDetector& detector, std::span<const StreamInput> inputs
 
 // What is due does not wait for a network that runs for the first time.
 Status prepare(const StreamDetector& detector, std::span<const StreamInput> inputs) {
-  std::vector<Size> frames;
-  for (const StreamInput& input : inputs) {
-    const Size size = input.source->info().display_size;
-    if (size.width > 0 && size.height > 0) frames.push_back(size);
-  }
-  return warm_up(detector, frames);
+  return warm_up(detector, frame_sizes(inputs));
 }
 
 BudgetSettings budget_settings(const StreamDetector& detector) {
