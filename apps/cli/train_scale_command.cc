@@ -39,8 +39,10 @@ constexpr const char* kHelp =
     "  sparing train-scale clip.mp4 --frames 0-4999 --every 10 --classes person --out scales.json\n\n"
     "Detections in whole frames count as true. Each is drawn alone at every scale; the smallest at\n"
     "which it is found is its safe scale. The earlier two thirds of each clip train a decision tree\n"
-    "and a rule by height, the rest judges both, and the better one is used. Packed detection with\n"
-    "the model in this precision finds the result in the models folder by itself.";
+    "and a rule by height, the rest judges both, and the better one is used: the one that draws\n"
+    "less, of those that draw few too small (--most-under), but never a tree that would draw more\n"
+    "than 1.5 times the area of the height rule. Packed detection with the model in this precision\n"
+    "finds the result in the models folder by itself.";
 
 // What is learnt from less is chance.
 constexpr std::int64_t kLeastTraining = 60;

@@ -81,6 +81,27 @@ TEST(ScaleTraining, ThePredictorWithFewUnderEstimatesIsChosenBeforeTheThriftyOne
   EXPECT_TRUE(chosen.under_rate <= 0.1 || chosen.under_rate <= other.under_rate);
 }
 
+// One in twenty needs ten times the area, whatever its features are: the upper of two levels, with
+// which the tree draws whatever the lower one is too small for.
+TEST(ScaleTraining, ATreeThatDrawsFarMoreIsNotChosenForItsSafety) {
+  auto samples = people(1500, 0.1, 7);
+  for (std::size_t i = 0; i < samples.size(); i += 20) {
+    samples[i].safe.area *= 10;
+    samples[i].safe.label_area *= 10;
+    samples[i].safe.scale *= std::sqrt(10.0);
+  }
+  const std::span<const ScaleSample> all = samples;
+  ScaleTrainingOptions options;
+  options.levels = 2;
+  options.most_under = 0.05;
+  const auto result = train_scales(all.first(1000), all.subspan(1000), options);
+  ASSERT_TRUE(result.ok());
+  ASSERT_LT(result->tree.under_rate, options.most_under);
+  ASSERT_GT(result->height.under_rate, options.most_under);
+  ASSERT_GT(result->tree.area_share, 1.5 * result->height.area_share);
+  EXPECT_EQ(result->model.predictor, "height");
+}
+
 TEST(ScaleTraining, AgreesWithItselfWhenEverySampleIsTheSame) {
   const std::vector<ScaleSample> samples(100, people(1, 0, 6)[0]);
   const auto result = train_scales(samples, samples);
