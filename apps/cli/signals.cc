@@ -12,7 +12,7 @@ namespace {
 // Who started us wants it to have no effect: nohup SIGHUP, a shell without job control the Ctrl-C
 // of what it started in the background.
 bool is_ignored(int number) {
-  struct sigaction action {};
+  struct sigaction action = {};
   return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
