@@ -26,6 +26,11 @@ std::string_view to_string(DrawPurpose purpose) {
   return "unknown";
 }
 
+namespace {
+// Canvases are rounded up, and a look should leave room for a little more.
+constexpr double kStartShare = 1.25;
+}  // namespace
+
 struct StreamDetector::Impl {
   Impl(std::vector<Processor> p, const StreamOptions& o, const StreamTuning& t)
       : processors(std::move(p)), options(o), tuning(t), runner(processors, epoch) {}
@@ -56,6 +61,7 @@ struct StreamDetector::Impl {
   double now() const { return seconds_since(epoch); }
   Status prepare();
   double window_budget() const;
+  double start_budget() const;
   void plan_ways(double budget);
   StreamState* refreshed_stream(double budget) const;
   Result<WindowResult> finish_window();
@@ -121,8 +127,26 @@ double StreamDetector::Impl::window_budget() const {
   return options.budget * 1e-3 * frames;
 }
 
-// The ways of the next window: for each stream what costs least and finds enough; when that is more
-// than the budget, the ways that find most within it.
+// What the first looks at streams may take on top of the budget: they are the warm-up, and all that
+// follows is only as good as what they find.
+double StreamDetector::Impl::start_budget() const {
+  if (next_budget || options.budget <= 0) return 0;
+  double seconds = 0;
+  for (const auto& [number, stream] : streams) {
+    if (stream->frames.empty() || stream->windows > 0) continue;
+    const Size size = stream->frames.back().size;
+    const double scale = WayPlanner::start_scale(size);
+    seconds += kStartShare * processors.front().profile.estimate(
+                                 {std::max(1, static_cast<int>(size.width * scale)),
+                                  std::max(1, static_cast<int>(size.height * scale))});
+  }
+  return seconds;
+}
+
+// The ways of the next window: for each stream what costs least and finds enough, with its key
+// frames moving apart only step by step; when that is more than the budget, at once; when even that
+// is, the ways that find most within it. `budget` is that of the present window, which may have
+// been cut short; the next one is planned as a whole one.
 void StreamDetector::Impl::plan_ways(double budget) {
   const LatencyProfile& profile = processors.front().profile;
   const Size typical{640, 640};
@@ -130,24 +154,36 @@ void StreamDetector::Impl::plan_ways(double budget) {
       (options.deterministic ? profile.profiled(typical) : profile.estimate(typical)) /
       (640.0 * 640.0);
   std::vector<StreamState*> active;
-  std::vector<StreamChoices> choices;
-  double cost = 0;
+  double frames = 0;
+  double next_frames = 0;
   for (const auto& [number, stream] : streams) {
     if (stream->frames.empty() || stream->ended) continue;
-    StreamChoices c = stream->planner.choices(per_pixel, static_cast<int>(stream->frames.size()));
-    if (c.choices.empty()) continue;
-    const std::size_t best = stream->planner.best(c);
-    cost += c.choices[best].cost;
-    stream->choose(c.choices[best]);
+    frames += static_cast<double>(stream->frames.size());
+    next_frames += stream->window_frames();
     active.push_back(stream.get());
-    choices.push_back(std::move(c));
   }
-  if (active.empty() || cost <= budget) return;
-  const auto chosen = most_recall(choices, budget);
-  if (!chosen.ok()) return;  // the choices made above stand
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    active[i]->choose(choices[i].choices[chosen->choice[i]]);
+  if (active.empty()) return;
+  budget *= next_frames / frames;
+  std::vector<StreamChoices> choices(active.size());
+  std::vector<std::size_t> picked(active.size());
+  bool fits = false;
+  for (const bool any_distance : {false, true}) {
+    double cost = 0;
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      const WayPlanner& planner = active[i]->planner;
+      choices[i] = planner.choices(per_pixel, active[i]->window_frames(), any_distance);
+      picked[i] = planner.best(choices[i]);
+      cost += choices[i].choices[picked[i]].cost;
+    }
+    fits = cost <= budget;
+    if (fits) break;
   }
+  if (!fits) {
+    const auto most = most_recall(choices, budget);
+    if (most.ok()) picked.assign(most->choice.begin(), most->choice.end());
+  }
+  // Only now: a stream that leaves a way loses what it knew for that.
+  for (std::size_t i = 0; i < active.size(); ++i) active[i]->choose(choices[i].choices[picked[i]]);
 }
 
 // The stream that has saved up for a look at a whole frame, the richest first.
@@ -390,7 +426,8 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     SPARING_RETURN_IF_ERROR(stream->cut());
     totals.extract_seconds += std::exchange(stream->extract_seconds, 0);
   }
-  report.budget_seconds = window_budget() + saved;
+  const double own_budget = window_budget() + saved;
+  report.budget_seconds = own_budget + start_budget();
   next_budget.reset();
 
   const Clock::time_point plan_begin = Clock::now();
@@ -431,7 +468,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     if (observer != nullptr) stream->frames = std::move(held);
   }
   totals.fill_seconds += seconds_since(fill_begin);
-  plan_ways(report.budget_seconds);
+  plan_ways(own_budget);
   report.seconds = now() - report.start;
   SPARING_RETURN_IF_ERROR(observe(report));
   return result;

@@ -384,6 +384,22 @@ TEST(StreamDetector, KeepsTheBudgetAndCountsWhatItDrops) {
   }
 }
 
+TEST(StreamDetector, ABudgetIsPlannedForWholeWindowsThoughTheFirstOneIsShort) {
+  StreamOptions options = deterministic("auto", 0);
+  options.budget = 1.5;  // 15 ms a window of ten frames; a first look takes about 18
+  StreamDetector detector = make_detector(options);
+  const Scene scene{{480, 360}, {{60, 100, 3}, {380, 220, -2}}};
+  const Played run = play(detector, {scene}, {61});
+  ASSERT_EQ(run.windows.size(), 7u);
+  EXPECT_GT(run.windows[0].planned_seconds, 0.0075) << "the first look is the warm-up";
+  for (std::size_t w = 1; w < run.windows.size(); ++w) {
+    EXPECT_LE(run.windows[w].planned_seconds, 0.015 * 1.0001) << w;
+  }
+  // Two small regions fit, when not on every frame: no reason to go over to tiny whole frames.
+  EXPECT_EQ(run.streams[0].windows_packed, 7);
+  EXPECT_GE(score(scene, run.frames.at(0), 0.5f).recall, 0.9);
+}
+
 TEST(StreamDetector, SavesUpWhereAWindowsBudgetBuysNothing) {
   for (const char* mode : {"packed", "frame", "auto"}) {
     SCOPED_TRACE(mode);

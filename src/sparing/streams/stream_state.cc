@@ -1,5 +1,7 @@
 #include "sparing/streams/stream_state.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sparing/base/clock.h"
@@ -85,6 +87,12 @@ Result<bool> StreamState::add(SourceFrame source) {
   const double frame_time =
       frames.size() > 1 ? since_start / static_cast<double>(frames.size() - 1) : 0;
   return key && since_start + 1.5 * frame_time >= window_seconds_;
+}
+
+int StreamState::window_frames() const {
+  const double rate = info.frame_rate.num > 0 ? info.frame_rate.value() : 0;
+  return std::max(static_cast<int>(frames.size()),
+                  static_cast<int>(std::lround(std::min(rate * window_seconds_, 1e6))));
 }
 
 Status StreamState::cut() {

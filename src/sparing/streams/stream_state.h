@@ -57,6 +57,8 @@ class StreamState {
 
   // See StreamDetector::add_frame.
   Result<bool> add(SourceFrame frame);
+  // How many frames a whole window has: by the stream's rate, or as many as the last one.
+  int window_frames() const;
   // The window ends with the newest frame: it is looked at.
   Status cut();
   // The way of the next window.

@@ -261,13 +261,14 @@ double WayPlanner::packed_pixels() const {
   return pixels / object_frames_ * kMotionShare / kExpectedFill;
 }
 
-StreamChoices WayPlanner::choices(double seconds_per_pixel, int frames) const {
+StreamChoices WayPlanner::choices(double seconds_per_pixel, int frames, bool any_distance) const {
   StreamChoices result;
   result.weight = std::max(1.0, static_cast<double>(objects_.size()) / object_frames_);
   const double whole = static_cast<double>(frame_.width) * frame_.height;
   // Farther apart only step by step, when enough objects have shown that it can be.
   const double evidence = gap_squares_ / (4.0 * every_ * every_);
-  const int farthest = every_ + (evidence >= kEnoughEvidence ? 1 : 0);
+  const int farthest =
+      any_distance ? options_.max_every : every_ + (evidence >= kEnoughEvidence ? 1 : 0);
   const auto add = [&](DetectWay way, double scale, double pixels, double recall) {
     for (const int every : kKeyDistances) {
       if (options_.every > 0 ? every != options_.every

@@ -62,9 +62,9 @@ class WayPlanner {
                       std::span<const Detection> reference);
 
   // --- what to do next ---
-  // The ways for the next window of `seconds_per_frame` and `frames`, costs by `seconds_per_pixel`
-  // of canvas.
-  StreamChoices choices(double seconds_per_pixel, int frames) const;
+  // The ways for the next whole window, of so many frames; costs by `seconds_per_pixel` of canvas.
+  // Key frames move apart step by step, or at once where `any_distance` is needed.
+  StreamChoices choices(double seconds_per_pixel, int frames, bool any_distance = false) const;
   void choose(const StreamChoice& choice);
   // The way that costs least and finds enough (StreamOptions::target_recall), as an index.
   std::size_t best(const StreamChoices& choices) const;
