@@ -12,6 +12,7 @@
 #include "sparing/streams/canvas_runner.h"
 #include "sparing/streams/no_throw.h"
 #include "sparing/streams/stream_state.h"
+#include "sparing/streams/way_choice.h"
 #include "sparing/streams/window_job.h"
 
 namespace sparing {
@@ -143,10 +144,6 @@ double StreamDetector::Impl::start_budget() const {
   return seconds;
 }
 
-// The ways of the next window: for each stream what costs least and finds enough, with its key
-// frames moving apart only step by step; when that is more than the budget, at once; when even that
-// is, the ways that find most within it. `budget` is that of the present window, which may have
-// been cut short; the next one is planned as a whole one.
 void StreamDetector::Impl::plan_ways(double budget) {
   const LatencyProfile& profile = processors.front().profile;
   const Size typical{640, 640};
@@ -154,36 +151,10 @@ void StreamDetector::Impl::plan_ways(double budget) {
       (options.deterministic ? profile.profiled(typical) : profile.estimate(typical)) /
       (640.0 * 640.0);
   std::vector<StreamState*> active;
-  double frames = 0;
-  double next_frames = 0;
   for (const auto& [number, stream] : streams) {
-    if (stream->frames.empty() || stream->ended) continue;
-    frames += static_cast<double>(stream->frames.size());
-    next_frames += stream->window_frames();
-    active.push_back(stream.get());
+    if (!stream->frames.empty() && !stream->ended) active.push_back(stream.get());
   }
-  if (active.empty()) return;
-  budget *= next_frames / frames;
-  std::vector<StreamChoices> choices(active.size());
-  std::vector<std::size_t> picked(active.size());
-  bool fits = false;
-  for (const bool any_distance : {false, true}) {
-    double cost = 0;
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      const WayPlanner& planner = active[i]->planner;
-      choices[i] = planner.choices(per_pixel, active[i]->window_frames(), any_distance);
-      picked[i] = planner.best(choices[i]);
-      cost += choices[i].choices[picked[i]].cost;
-    }
-    fits = cost <= budget;
-    if (fits) break;
-  }
-  if (!fits) {
-    const auto most = most_recall(choices, budget);
-    if (most.ok()) picked.assign(most->choice.begin(), most->choice.end());
-  }
-  // Only now: a stream that leaves a way loses what it knew for that.
-  for (std::size_t i = 0; i < active.size(); ++i) active[i]->choose(choices[i].choices[picked[i]]);
+  choose_ways(active, per_pixel, budget);
 }
 
 // The stream that has saved up for a look at a whole frame, the richest first.

@@ -1,0 +1,41 @@
+#include "sparing/streams/way_choice.h"
+
+#include <cstddef>
+#include <vector>
+
+#include "sparing/packing/multiple_choice.h"
+
+namespace sparing {
+
+void choose_ways(std::span<StreamState* const> streams, double seconds_per_pixel, double budget) {
+  if (streams.empty()) return;
+  double frames = 0;
+  double next_frames = 0;
+  for (const StreamState* stream : streams) {
+    frames += static_cast<double>(stream->frames.size());
+    next_frames += stream->window_frames();
+  }
+  budget *= next_frames / frames;
+  std::vector<StreamChoices> choices(streams.size());
+  std::vector<std::size_t> picked(streams.size());
+  bool fits = false;
+  for (const bool any_distance : {false, true}) {
+    double cost = 0;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      const WayPlanner& planner = streams[i]->planner;
+      choices[i] = planner.choices(seconds_per_pixel, streams[i]->window_frames(), any_distance);
+      picked[i] = planner.best(choices[i]);
+      cost += choices[i].choices[picked[i]].cost;
+    }
+    fits = cost <= budget;
+    if (fits) break;
+  }
+  if (!fits) {
+    const auto most = most_recall(choices, budget);
+    if (most.ok()) picked.assign(most->choice.begin(), most->choice.end());
+  }
+  // Only now: a stream that leaves a way loses what it knew for that.
+  for (std::size_t i = 0; i < streams.size(); ++i) streams[i]->choose(choices[i].choices[picked[i]]);
+}
+
+}  // namespace sparing
