@@ -384,6 +384,33 @@ TEST(StreamDetector, KeepsTheBudgetAndCountsWhatItDrops) {
   }
 }
 
+TEST(StreamDetector, WhatDoesNotFitIsLeftOutByWholeKeyFrames) {
+  const Scene scene{{960, 720},
+                    {{60, 100, 3}, {380, 220, -2}, {600, 500, 2}, {200, 600, 3}, {800, 300, -3}}};
+  StreamDetector free = make_detector(deterministic("packed", 1));
+  const double needed = play(free, {scene}, {51}).totals.planned_detector_seconds / 51;
+  StreamOptions options = deterministic("packed", 1);
+  options.budget = needed * 1e3 * 0.5;
+  StreamDetector tight = make_detector(options);
+  const Played some = play(tight, {scene}, {51});
+  int inspected = 0;
+  int whole = 0;
+  int unseen = 0;  // frames in a row
+  for (const StreamFrameResult& frame : some.frames.at(0)) {
+    unseen = frame.inspected ? 0 : unseen + 1;
+    EXPECT_LE(unseen, 5);
+    if (!frame.inspected) continue;
+    ++inspected;
+    whole += std::count_if(frame.boxes.begin(), frame.boxes.end(), [](const FilledBox& box) {
+               return box.origin == BoxOrigin::kDetected;
+             }) == 5;
+  }
+  EXPECT_GE(inspected, 15);
+  EXPECT_LE(inspected, 40);
+  // Mostly all five are looked at, or none; region by region it would be two frames of five.
+  EXPECT_GE(whole, 0.5 * inspected);
+}
+
 TEST(StreamDetector, ABudgetIsPlannedForWholeWindowsThoughTheFirstOneIsShort) {
   StreamOptions options = deterministic("auto", 0);
   options.budget = 1.5;  // 15 ms a window of ten frames; a first look takes about 18

@@ -35,7 +35,8 @@ void choose_ways(std::span<StreamState* const> streams, double seconds_per_pixel
     if (most.ok()) picked.assign(most->choice.begin(), most->choice.end());
   }
   // Only now: a stream that leaves a way loses what it knew for that.
-  for (std::size_t i = 0; i < streams.size(); ++i) streams[i]->choose(choices[i].choices[picked[i]]);
+  for (std::size_t i = 0; i < streams.size(); ++i)
+    streams[i]->choose(choices[i].choices[picked[i]]);
 }
 
 }  // namespace sparing

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "sparing/packing/merge.h"
@@ -249,14 +251,57 @@ double WindowJob::cost(const CanvasJob& job) const {
       job.report.size);
 }
 
-// Of all regions, on canvases that are as full as usual.
-double WindowJob::packed_cost() const {
-  double pixels = 0;
-  for (const Item& item : packed_) pixels += area_of(drawn_size(item.request));
+// Of regions of so many pixels together, on canvases that are as full as usual.
+double WindowJob::packed_cost(double pixels) const {
   const LatencyProfile& profile = context_.processors.front().profile;
   const double seconds = context_.options.deterministic ? profile.profiled(kTypicalCanvas)
                                                         : profile.estimate(kTypicalCanvas);
   return pixels / kTypicalFill * seconds / area_of(kTypicalCanvas);
+}
+
+// Regions that do not fit are left out by whole key frames first, every second one of the stream
+// that has most: what is looked at half as often is filled in well, while single objects that go
+// unseen for a window are lost. The last frames stay, which show what to follow.
+void WindowJob::thin_key_frames(double seconds) {
+  std::map<StreamState*, std::map<std::size_t, double>> pixels;  // of key frames but the last
+  double total = 0;
+  const auto thinnable = [](const Item& item) {
+    return item.purpose == DrawPurpose::kDetect && item.frame + 1 < item.stream->frames.size();
+  };
+  for (const Item& item : packed_) {
+    const double drawn = area_of(drawn_size(item.request));
+    total += drawn;
+    if (thinnable(item)) pixels[item.stream][item.frame] += drawn;
+  }
+  std::set<std::pair<StreamState*, std::size_t>> gone;
+  while (packed_cost(total) > seconds) {
+    const auto most =
+        std::max_element(pixels.begin(), pixels.end(), [](const auto& a, const auto& b) {
+          return std::pair(a.second.size(), b.first->number) <
+                 std::pair(b.second.size(), a.first->number);
+        });
+    if (most == pixels.end() || most->second.empty()) break;
+    // From the last one back: the frame before the window's last goes first.
+    auto& frames = most->second;
+    bool leave = false;
+    for (auto it = frames.end(); it != frames.begin() && packed_cost(total) > seconds;) {
+      --it;
+      if (std::exchange(leave, !leave)) continue;
+      total -= it->second;
+      gone.insert({most->first, it->first});
+      it = frames.erase(it);
+    }
+  }
+  if (gone.empty()) return;
+  std::vector<Item> kept;
+  for (Item& item : packed_) {
+    if (thinnable(item) && gone.contains({item.stream, item.frame})) {
+      drop(item, DropReason::kBudget);
+    } else {
+      kept.push_back(std::move(item));
+    }
+  }
+  packed_ = std::move(kept);
 }
 
 void WindowJob::drop(const Item& item, DropReason reason) {
@@ -310,7 +355,9 @@ void WindowJob::keep_within_budget() {
 
 Status WindowJob::plan() {
   wanted_ = direct_.size() + packed_.size();
-  wanted_seconds_ = packed_cost();
+  double pixels = 0;
+  for (const Item& item : packed_) pixels += area_of(drawn_size(item.request));
+  wanted_seconds_ = packed_cost(pixels);
   keep_within_budget();
   double direct_cost = 0;
   for (const Direct& d : direct_) {
@@ -321,6 +368,7 @@ Status WindowJob::plan() {
     job_items_.push_back({d.item});
     direct_cost += d.cost;
   }
+  thin_key_frames(std::max(0.0, context_.budget * kBudgetMargin - direct_cost));
   if (!packed_.empty()) {
     std::vector<RoiRequest> requests;
     for (const Item& item : packed_) requests.push_back(item.request);

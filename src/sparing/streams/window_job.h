@@ -111,7 +111,8 @@ class WindowJob {
   void balance();
   CanvasRegion region_of(const Item& item, const PixelRect& place, double scale) const;
   double cost(const CanvasJob& job) const;
-  double packed_cost() const;
+  double packed_cost(double pixels) const;
+  void thin_key_frames(double seconds);
   Size canvas_for(Size drawn) const;
 
   WindowContext context_;
