@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "summary_parts.h"
+
 namespace sparing::cli {
 namespace {
 
@@ -272,14 +274,7 @@ std::string streams_summary_text(const StreamsDescription& run, const StreamsSum
            static_cast<long long>(failure.windows), static_cast<long long>(failure.canvases));
   }
   if (!run.outputs.empty()) text += "\n";
-  for (const OutputState& output : summary.outputs) {
-    if (output.error) {
-      text += output.name + " (failed, holds " + std::to_string(output.frames) + " frames)\n";
-    } else if (output.name != "-") {
-      text += output.name + "\n";
-    }
-  }
-  return text;
+  return text + outputs_text(summary.outputs);
 }
 
 std::string streams_summary_json(const StreamsDescription& run, const StreamsSummary& summary) {
@@ -302,14 +297,7 @@ std::string streams_summary_json(const StreamsDescription& run, const StreamsSum
   json["detector"] = detector_json(summary);
   json["other_seconds"] = Json::object();
   for (const Work& work : other_work(summary)) json["other_seconds"][work.name] = work.seconds;
-  json["stages"] = Json::object();
-  for (const StageStatistics& stage : summary.stages) {
-    json["stages"][stage.name] = {{"count", stage.count},
-                                  {"total_seconds", stage.total_seconds},
-                                  {"p50_seconds", stage.p50_seconds},
-                                  {"p95_seconds", stage.p95_seconds},
-                                  {"max_seconds", stage.max_seconds}};
-  }
+  json["stages"] = stages_json(summary.stages);
   json["streams"] = Json::array();
   for (const StreamRunStatistics& stream : summary.streams) {
     json["streams"].push_back(stream_json(stream, paced));
@@ -317,13 +305,7 @@ std::string streams_summary_json(const StreamsDescription& run, const StreamsSum
   json["interrupted"] = summary.interrupted;
   json["error"] = summary.error ? Json(summary.error->to_string()) : Json(nullptr);
   json["outputs"] = run.outputs;
-  json["held"] = Json::array();
-  for (const OutputState& output : summary.outputs) {
-    json["held"].push_back(
-        {{"output", output.name},
-         {"frames", output.frames},
-         {"error", output.error ? Json(output.error->to_string()) : Json(nullptr)}});
-  }
+  json["held"] = held_json(summary.outputs);
   json["warnings"] = streams_warnings(*run.settings, summary);
   json["lacking"] = Json::array();
   for (const ObserverFailure& failure : run.lacking) {

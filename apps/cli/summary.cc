@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "summary_parts.h"
+
 namespace sparing::cli {
 namespace {
 
@@ -57,14 +59,7 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
            drop.reason.c_str());
   }
   if (!run.outputs.empty()) text += "\n";
-  for (const OutputState& output : summary.outputs) {
-    if (output.error) {
-      text += output.name + " (failed, holds " + std::to_string(output.frames) + " frames)\n";
-    } else if (output.name != "-") {
-      text += output.name + "\n";
-    }
-  }
-  return text;
+  return text + outputs_text(summary.outputs);
 }
 
 std::string hdr_note(const std::string& input) {
@@ -93,14 +88,7 @@ std::string summary_json(const RunDescription& run, const RunSummary& summary) {
   json["detections"] = summary.detections;
   json["wall_seconds"] = summary.wall_seconds;
   json["fps"] = fps(summary);
-  json["stages"] = Json::object();
-  for (const StageStatistics& stage : summary.stages) {
-    json["stages"][stage.name] = {{"count", stage.count},
-                                  {"total_seconds", stage.total_seconds},
-                                  {"p50_seconds", stage.p50_seconds},
-                                  {"p95_seconds", stage.p95_seconds},
-                                  {"max_seconds", stage.max_seconds}};
-  }
+  json["stages"] = stages_json(summary.stages);
   json["damaged_frames"] = summary.damaged_frames;
   json["hdr_frames"] = summary.hdr_frames;
   json["full_frames"] = summary.full_frames;
@@ -111,13 +99,7 @@ std::string summary_json(const RunDescription& run, const RunSummary& summary) {
   json["interrupted"] = summary.interrupted;
   json["error"] = summary.error ? Json(summary.error->to_string()) : Json(nullptr);
   json["outputs"] = run.outputs;
-  json["held"] = Json::array();
-  for (const OutputState& output : summary.outputs) {
-    json["held"].push_back(
-        {{"output", output.name},
-         {"frames", output.frames},
-         {"error", output.error ? Json(output.error->to_string()) : Json(nullptr)}});
-  }
+  json["held"] = held_json(summary.outputs);
   // File names need not be UTF-8; JSON must.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

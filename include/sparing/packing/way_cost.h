@@ -19,6 +19,10 @@ namespace sparing {
 // positive and finite, stride at least 1.
 Size whole_frame_input(Size frame, double scale, int stride);
 
+// The part of the frame that a tile of that size shows, drawn at `scale`: no more than the frame,
+// at least one pixel a side. scale is positive and finite.
+Size tile_in_frame(Size frame, Size tile, double scale);
+
 // A regular grid of equal tiles over a frame, row by row, as sliced inference uses it (SAHI): each
 // overlaps its neighbours by at least `overlap` of its side; positions are spread evenly, the first
 // and last lie at the frame's edges. A frame that is not larger than the tile on an axis is not cut

@@ -45,6 +45,13 @@ Size whole_frame_input(Size frame, double scale, int stride) {
   return {side(frame.width), side(frame.height)};
 }
 
+Size tile_in_frame(Size frame, Size tile, double scale) {
+  const auto side = [scale](int drawn, int most) {
+    return static_cast<int>(std::clamp(std::round(drawn / scale), 1.0, 1.0 * most));
+  };
+  return {side(tile.width, frame.width), side(tile.height, frame.height)};
+}
+
 std::int64_t tile_count(Size frame, Size tile, double overlap) {
   SPARING_CHECK(frame.width > 0 && frame.height > 0 && tile.width > 0 && tile.height > 0);
   SPARING_CHECK(overlap >= 0 && overlap <= 0.9);

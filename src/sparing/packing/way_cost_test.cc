@@ -19,6 +19,14 @@ LatencyProfile profile_of(double milliseconds, int largest = 4000) {
   return std::move(profile).value();
 }
 
+TEST(TileInFrame, IsWhatATileShowsAndNoMoreThanTheFrame) {
+  EXPECT_EQ(tile_in_frame({1920, 1080}, {640, 640}, 1), (Size{640, 640}));
+  EXPECT_EQ(tile_in_frame({1920, 1080}, {640, 640}, 0.5), (Size{1280, 1080}));
+  EXPECT_EQ(tile_in_frame({1920, 1080}, {640, 320}, 3), (Size{213, 107}));
+  EXPECT_EQ(tile_in_frame({1920, 1080}, {64, 64}, 1000), (Size{1, 1}));
+  EXPECT_EQ(tile_in_frame({1920, 1080}, {640, 640}, 1e-9), (Size{1920, 1080}));
+}
+
 TEST(WholeFrameInput, RoundsUpToTheStride) {
   EXPECT_EQ(whole_frame_input({768, 576}, 1, 32), (Size{768, 576}));
   EXPECT_EQ(whole_frame_input({768, 576}, 0.51, 32), (Size{416, 320}));

@@ -63,6 +63,7 @@ struct StreamDetector::Impl {
   Status prepare();
   double window_budget() const;
   double start_budget() const;
+  double whole_cost(Size frame, double scale) const;
   void plan_ways(double budget);
   StreamState* refreshed_stream(double budget) const;
   Result<WindowResult> finish_window();
@@ -128,6 +129,12 @@ double StreamDetector::Impl::window_budget() const {
   return options.budget * 1e-3 * frames;
 }
 
+// Of a look at a whole frame, about: seconds.
+double StreamDetector::Impl::whole_cost(Size frame, double scale) const {
+  return processors.front().profile.estimate({std::max(1, static_cast<int>(frame.width * scale)),
+                                              std::max(1, static_cast<int>(frame.height * scale))});
+}
+
 // What the first looks at streams may take on top of the budget: they are the warm-up, and all that
 // follows is only as good as what they find.
 double StreamDetector::Impl::start_budget() const {
@@ -136,10 +143,7 @@ double StreamDetector::Impl::start_budget() const {
   for (const auto& [number, stream] : streams) {
     if (stream->frames.empty() || stream->windows > 0) continue;
     const Size size = stream->frames.back().size;
-    const double scale = WayPlanner::start_scale(size);
-    seconds += kStartShare * processors.front().profile.estimate(
-                                 {std::max(1, static_cast<int>(size.width * scale)),
-                                  std::max(1, static_cast<int>(size.height * scale))});
+    seconds += kStartShare * whole_cost(size, WayPlanner::start_scale(size));
   }
   return seconds;
 }
@@ -167,9 +171,7 @@ StreamState* StreamDetector::Impl::refreshed_stream(double budget) const {
     const double scale = planner.refresh_scale();
     if (planner.way() == DetectWay::kWholeFrame && planner.scale() >= scale) continue;
     const Size size = stream->frames.back().size;
-    const double cost =
-        processors.front().profile.estimate({std::max(1, static_cast<int>(size.width * scale)),
-                                             std::max(1, static_cast<int>(size.height * scale))});
+    const double cost = whole_cost(size, scale);
     const auto credit = refresh_credit.find(number);
     if (cost > 0.5 * budget || credit == refresh_credit.end()) continue;
     if (credit->second / cost >= most) {

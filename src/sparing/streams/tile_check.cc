@@ -1,7 +1,6 @@
 #include "sparing/streams/tile_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -19,14 +18,9 @@ std::string text_of(Size size) {
   return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
 
-// As WindowJob cuts the frame.
 std::int64_t tiles_of(Size frame, Size tile, const StreamOptions& options) {
   const double scale = options.scale > 0 ? options.scale : 1;
-  const auto in_frame = [&](int side, int most) {
-    return static_cast<int>(std::clamp(std::round(side / scale), 1.0, 1.0 * most));
-  };
-  return tile_count(frame, {in_frame(tile.width, frame.width), in_frame(tile.height, frame.height)},
-                    options.tile_overlap);
+  return tile_count(frame, tile_in_frame(frame, tile, scale), options.tile_overlap);
 }
 
 }  // namespace

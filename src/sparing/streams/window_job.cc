@@ -101,11 +101,9 @@ void WindowJob::add_whole(StreamState& stream, std::size_t frame, double scale,
 Status WindowJob::add_tiles(StreamState& stream, std::size_t frame, double scale) {
   const HeldFrame& held = stream.frames[frame];
   SPARING_ASSIGN_OR_RETURN(const Size tile, parse_size(context_.options.tile));
-  const Size in_frame{
-      std::min(held.size.width, std::max(1, static_cast<int>(std::lround(tile.width / scale)))),
-      std::min(held.size.height, std::max(1, static_cast<int>(std::lround(tile.height / scale))))};
-  SPARING_ASSIGN_OR_RETURN(const std::vector<Rect> tiles,
-                           tile_grid(held.size, in_frame, context_.options.tile_overlap));
+  SPARING_ASSIGN_OR_RETURN(
+      const std::vector<Rect> tiles,
+      tile_grid(held.size, tile_in_frame(held.size, tile, scale), context_.options.tile_overlap));
   for (const Rect& rect : tiles) {
     Roi roi;
     roi.rect = rect;
@@ -262,19 +260,18 @@ double WindowJob::packed_cost(double pixels) const {
 // Regions that do not fit are left out by whole key frames first, every second one of the stream
 // that has most: what is looked at half as often is filled in well, while single objects that go
 // unseen for a window are lost. The last frames stay, which show what to follow.
-void WindowJob::thin_key_frames(double seconds) {
+void WindowJob::thin_key_frames(double total_pixels, double seconds) {
+  if (packed_cost(total_pixels) <= seconds) return;
   std::map<StreamState*, std::map<std::size_t, double>> pixels;  // of key frames but the last
-  double total = 0;
   const auto thinnable = [](const Item& item) {
     return item.purpose == DrawPurpose::kDetect && item.frame + 1 < item.stream->frames.size();
   };
   for (const Item& item : packed_) {
-    const double drawn = area_of(drawn_size(item.request));
-    total += drawn;
-    if (thinnable(item)) pixels[item.stream][item.frame] += drawn;
+    if (!thinnable(item)) continue;
+    pixels[item.stream][item.frame] += area_of(drawn_size(item.request));
   }
   std::set<std::pair<StreamState*, std::size_t>> gone;
-  while (packed_cost(total) > seconds) {
+  while (packed_cost(total_pixels) > seconds) {
     const auto most =
         std::max_element(pixels.begin(), pixels.end(), [](const auto& a, const auto& b) {
           return std::pair(a.second.size(), b.first->number) <
@@ -284,10 +281,10 @@ void WindowJob::thin_key_frames(double seconds) {
     // From the last one back: the frame before the window's last goes first.
     auto& frames = most->second;
     bool leave = false;
-    for (auto it = frames.end(); it != frames.begin() && packed_cost(total) > seconds;) {
+    for (auto it = frames.end(); it != frames.begin() && packed_cost(total_pixels) > seconds;) {
       --it;
       if (std::exchange(leave, !leave)) continue;
-      total -= it->second;
+      total_pixels -= it->second;
       gone.insert({most->first, it->first});
       it = frames.erase(it);
     }
@@ -368,7 +365,7 @@ Status WindowJob::plan() {
     job_items_.push_back({d.item});
     direct_cost += d.cost;
   }
-  thin_key_frames(std::max(0.0, context_.budget * kBudgetMargin - direct_cost));
+  thin_key_frames(pixels, std::max(0.0, context_.budget * kBudgetMargin - direct_cost));
   if (!packed_.empty()) {
     std::vector<RoiRequest> requests;
     for (const Item& item : packed_) requests.push_back(item.request);

@@ -112,7 +112,7 @@ class WindowJob {
   CanvasRegion region_of(const Item& item, const PixelRect& place, double scale) const;
   double cost(const CanvasJob& job) const;
   double packed_cost(double pixels) const;
-  void thin_key_frames(double seconds);
+  void thin_key_frames(double total_pixels, double seconds);
   Size canvas_for(Size drawn) const;
 
   WindowContext context_;
