@@ -43,6 +43,18 @@ def skip_without_model_and_sample():
     skip_without((SAMPLE, "scripts/setup"), (model_file(), f"sparing models get {MODEL}"))
 
 
+def end_of(process, timeout):
+    """What a Popen that is to end by itself wrote to its pipes. Its standard input stays open
+    until then: closing it would be an end of data that races with whatever ends the process."""
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, errors = process.communicate()
+        raise AssertionError(f"did not end within {timeout} s: {errors}") from None
+    return process.communicate()
+
+
 def read_jsonl(path):
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file]

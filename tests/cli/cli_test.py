@@ -152,7 +152,7 @@ class Detect(CliTest):
         time.sleep(0.5)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = st.end_of(process, 60)
         self.assertEqual(process.returncode, 130, errors)
 
     def test_ctrl_c_while_standard_input_is_silent(self):
@@ -160,12 +160,7 @@ class Detect(CliTest):
                                    stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            self.fail("does not end")
+        _, errors = st.end_of(process, 20)
         self.assertEqual(process.returncode, 130, errors)
 
 

@@ -370,12 +370,7 @@ class Frames(ImportTest):
                                    stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(0.7)
         process.send_signal(signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            self.fail("does not end")
+        _, errors = st.end_of(process, 20)
         self.assertEqual(process.returncode, 130, errors)
         self.assertFalse(self.npy.exists())
 
@@ -389,12 +384,7 @@ class Frames(ImportTest):
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            self.fail("does not end")
+        _, errors = st.end_of(process, 20)
         self.assertEqual(process.returncode, -signal.SIGINT, errors)
         self.assertEqual(set(self.dir.iterdir()), before)
 
