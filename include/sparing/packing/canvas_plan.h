@@ -54,10 +54,11 @@ KnapsackSolution least_cost(std::span<const CanvasItem> items, std::span<const d
                             std::int64_t area, std::int64_t max_nodes = kKnapsackNodes);
 
 struct CanvasOptions {
-  std::vector<std::string> templates = {"320x320", "640x640", "960x960", "1280x1280"};
+  std::vector<std::string> templates = {"160x160", "256x256", "320x320",
+                                        "640x640", "960x960", "1280x1280"};
   int stride = 32;
-  int min_width = 320;
-  int min_height = 320;
+  int min_width = 160;
+  int min_height = 160;
   int height_step = 64;
 
   static constexpr auto fields() {

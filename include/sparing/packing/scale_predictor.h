@@ -27,6 +27,9 @@ inline constexpr std::array kScaleLevels = {0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0
 // The index of the smallest level that is at least `scale`; the last one when none is.
 int scale_level(double scale);
 
+// Height over the square root of the area: standing people are at most about half as wide as high.
+inline constexpr double kHeightOfArea = 1.4;
+
 // The height by which objects of all shapes compare: an object counts as high as a standing person
 // of its area, if it is not higher. A car of 36 x 22 pixels is found as easily as a person of 40.
 // Regions of something new, without a confidence, count with their height.

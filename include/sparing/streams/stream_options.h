@@ -27,7 +27,7 @@ struct StreamOptions {
   double budget = -1;
   double window = 1.0;
   int every = 0;
-  int max_every = 4;
+  int max_every = 0;
   double scale = 0;
   std::string tile = "640x640";
   double tile_overlap = 0.2;
@@ -61,9 +61,11 @@ struct StreamOptions {
             .unit("frames")
             .range(0, 60),
         option("max-every", &StreamOptions::max_every)
-            .help("with --every 0, the most frames from one that is looked at to the next")
+            .help(
+                "with --every 0, the most frames from one that is looked at to the next; 0: those "
+                "of 0.4 s, at least 4, and more where a budget leaves no other way")
             .unit("frames")
-            .range(1, 60),
+            .range(0, 60),
         option("scale", &StreamOptions::scale)
             .help("drawn pixels per pixel of the frame: of whole frames and tiles the scale, of "
                   "packed regions a factor on theirs; 0: by the objects' size")

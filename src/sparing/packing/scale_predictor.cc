@@ -83,8 +83,6 @@ Result<ScalePredictor> ScalePredictor::create(const ScaleModel& model) {
 }
 
 double apparent_height(const ScaleFeatures& features) {
-  // Standing people are at most about half as wide as high.
-  constexpr double kHeightOfArea = 1.4;
   // A region of something new may hold several things side by side: its width says nothing.
   if (!(features.confidence > 0)) return features.height;
   return std::max(features.height, kHeightOfArea * std::sqrt(features.area));

@@ -48,6 +48,14 @@ Rig cpu(double budget = kInfinity) {
   return rig;
 }
 
+// No canvas is smaller than 320x320.
+Rig coarse_cpu(double budget) {
+  Rig rig = cpu(budget);
+  rig.canvas.templates = {"320x320", "640x640"};
+  rig.canvas.min_width = rig.canvas.min_height = 320;
+  return rig;
+}
+
 RoiRequest request(double width, double height, double scale = 1) {
   RoiRequest result;
   result.roi.rect = {0, 0, width, height};
@@ -160,7 +168,7 @@ TEST(PlanWindow, UsesTheCheaperProcessorWhileItsBudgetLasts) {
 }
 
 TEST(PlanWindow, DropsTheLeastImportantAndSaysWhy) {
-  Rig rig = cpu(0.011);  // one canvas of 320x320 takes 10.24 ms
+  Rig rig = coarse_cpu(0.011);  // one canvas of 320x320 takes 10.24 ms
   std::vector<RoiRequest> requests(12, request(150, 150));
   requests[9].probe = true;
   requests[11].roi.source = RoiSource::kDifference;
@@ -191,7 +199,7 @@ TEST(PlanWindow, ReasonsOfDrops) {
   EXPECT_EQ(large->drops[0], (RoiDrop{0, DropReason::kTooLarge}));
 
   // 200 x 200 in the middle of 320 x 320 leaves 61440 pixels, but no place for 150 x 150.
-  const auto narrow = cpu(0.011).plan({request(200, 200), request(150, 150)});
+  const auto narrow = coarse_cpu(0.011).plan({request(200, 200), request(150, 150)});
   ASSERT_TRUE(narrow.ok());
   ASSERT_EQ(narrow->drops.size(), 1u);
   EXPECT_EQ(narrow->drops[0], (RoiDrop{1, DropReason::kNoRoom}));

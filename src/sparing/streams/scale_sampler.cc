@@ -7,6 +7,7 @@
 
 #include "sparing/packing/packer.h"
 #include "sparing/streams/canvas_runner.h"
+#include "sparing/streams/model_canvas.h"
 
 namespace sparing {
 namespace {
@@ -67,8 +68,7 @@ struct ScaleSampler::Impl {
   Status follow(std::span<const Detection> detections, std::span<const Roi> rois);
   Status run(std::span<CanvasJob> jobs);
   const ModelInput& input() const { return processor.detector.impl().manifest.input; }
-  // The smallest input that the model takes and that holds `size`; its largest where none does.
-  Size canvas_for(Size size) const;
+  Size canvas_for(Size size) const { return sparing::canvas_for(input(), 1, size); }
 
   ScaleSamplerOptions options;
   LabelOptions labels;
@@ -81,16 +81,6 @@ struct ScaleSampler::Impl {
   std::vector<LabelledRegion> samples;
   ScaleSamplerCounters counters;
 };
-
-Size ScaleSampler::Impl::canvas_for(Size size) const {
-  if (input().fixed_size) return input().default_size;
-  const auto fit = [&](int side) {
-    const int multiple = input().multiple_of;
-    const int up = (std::max(side, input().min_size) + multiple - 1) / multiple * multiple;
-    return std::min(up, input().max_size / multiple * multiple);
-  };
-  return {fit(size.width), fit(size.height)};
-}
 
 Status ScaleSampler::Impl::run(std::span<CanvasJob> jobs) {
   for (const CanvasJob& job : jobs) {

@@ -10,6 +10,7 @@
 
 #include "sparing/base/clock.h"
 #include "sparing/streams/canvas_runner.h"
+#include "sparing/streams/model_canvas.h"
 #include "sparing/streams/no_throw.h"
 #include "sparing/streams/stream_state.h"
 #include "sparing/streams/way_choice.h"
@@ -30,6 +31,11 @@ std::string_view to_string(DrawPurpose purpose) {
 namespace {
 // Canvases are rounded up, and a look should leave room for a little more.
 constexpr double kStartShare = 1.25;
+// Shared canvases, before any was planned.
+constexpr Size kTypicalCanvas{640, 640};
+constexpr double kTypicalFill = 0.75;
+// What is kept of older windows' packed canvases, each window.
+constexpr double kKeepPacked = 0.5;
 }  // namespace
 
 struct StreamDetector::Impl {
@@ -58,20 +64,23 @@ struct StreamDetector::Impl {
   std::stop_token stop;
   DetectorTotals totals;
   std::map<int, double> refresh_credit;  // seconds, by stream
+  // Of shared canvases, older windows counting less: detector time by the profiles, and the pixels
+  // of the regions on them.
+  double packed_seconds = 0;
+  double packed_area = 0;
 
   double now() const { return seconds_since(epoch); }
   Status prepare();
   double window_budget() const;
   double start_budget() const;
   double whole_cost(Size frame, double scale) const;
-  void plan_ways(double budget);
+  double packed_pixel_seconds() const;
+  Status plan_ways(double budget);
   StreamState* refreshed_stream(double budget) const;
   Result<WindowResult> finish_window();
   Status finish_stream(StreamState& stream, WindowJob& job, bool refreshed, double trial_scale,
                        WindowResult& result);
   Status fill(StreamState& stream, std::vector<FrameRecord> records, WindowResult& result);
-  Status follow(StreamState& stream, const Timestamp& time,
-                std::span<const TrackedDetection> found);
   void account(const WindowJob& job, WindowReport& report);
   Status observe(const WindowReport& report);
 };
@@ -148,17 +157,23 @@ double StreamDetector::Impl::start_budget() const {
   return seconds;
 }
 
-void StreamDetector::Impl::plan_ways(double budget) {
-  const LatencyProfile& profile = processors.front().profile;
-  const Size typical{640, 640};
-  const double per_pixel =
-      (options.deterministic ? profile.profiled(typical) : profile.estimate(typical)) /
-      (640.0 * 640.0);
+// Of a pixel of regions on shared canvases: as the last windows had it.
+double StreamDetector::Impl::packed_pixel_seconds() const {
+  if (packed_area > 0) return packed_seconds / packed_area;
+  return processors.front().profile.estimate(kTypicalCanvas) /
+         (kTypicalFill * kTypicalCanvas.width * kTypicalCanvas.height);
+}
+
+Status StreamDetector::Impl::plan_ways(double budget) {
   std::vector<StreamState*> active;
   for (const auto& [number, stream] : streams) {
     if (!stream->frames.empty() && !stream->ended) active.push_back(stream.get());
   }
-  choose_ways(active, per_pixel, budget);
+  const auto whole = [&](Size drawn) {
+    return processors.front().profile.estimate(
+        canvas_for(processors.front().detector.impl().manifest.input, tuning.canvas.stride, drawn));
+  };
+  return choose_ways(active, {whole, packed_pixel_seconds()}, budget);
 }
 
 // The stream that has saved up for a look at a whole frame, the richest first.
@@ -180,30 +195,6 @@ StreamState* StreamDetector::Impl::refreshed_stream(double budget) const {
     }
   }
   return best;
-}
-
-Status StreamDetector::Impl::follow(StreamState& stream, const Timestamp& time,
-                                    std::span<const TrackedDetection> found) {
-  if (!stream.frames.back().rois) return {};
-  std::vector<KnownObject> known;
-  std::vector<std::int64_t> ids;
-  const auto add = [&](const TrackedDetection& t) {
-    if (t.detection.score < options.follow_score) return;
-    known.push_back({t.detection, t.id});
-    ids.push_back(t.id);
-  };
-  for (const TrackedDetection& t : found) add(t);
-  // Objects that were missed a moment ago are still looked for.
-  const Size size = stream.frames.back().size;
-  for (TrackedDetection t : stream.tracker.predict(time)) {
-    if (std::find(ids.begin(), ids.end(), t.id) != ids.end()) continue;
-    const bool there = std::any_of(found.begin(), found.end(), [&](const TrackedDetection& f) {
-      return f.id >= 0 && iou(f.detection.box, t.detection.box) > 0.5f;
-    });
-    t.detection.box = clip(t.detection.box, size.width, size.height);
-    if (!there && t.detection.box.area() > 0) add(t);
-  }
-  return stream.extractor.set_objects(known);
 }
 
 Status StreamDetector::Impl::fill(StreamState& stream, std::vector<FrameRecord> records,
@@ -300,9 +291,8 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
                                     keys.back().reference);
     }
   }
-  const Timestamp time = newest.source.frame.view().timestamp;
-  SPARING_RETURN_IF_ERROR(follow(stream, time, last));
-  stream.scales.end_window(time);
+  SPARING_RETURN_IF_ERROR(stream.follow(last));
+  stream.scales.end_window(newest.source.frame.view().timestamp);
 
   StreamStatistics& statistics = stream.statistics;
   statistics.frames += static_cast<std::int64_t>(stream.frames.size());
@@ -372,6 +362,10 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
     (void)processors[static_cast<std::size_t>(canvas.processor)].profile.observe(
         canvas.size, std::max(canvas.inference_seconds, 1e-9));
   }
+  if (job.fill_area() > 0) {
+    packed_seconds = kKeepPacked * packed_seconds + job.packed_seconds();
+    packed_area = kKeepPacked * packed_area + job.fill_area();
+  }
   totals.packed_area += job.fill_area();
   totals.packed_canvas_area += job.canvas_area();
   report.fill = job.canvas_area() > 0 ? job.fill_area() / job.canvas_area() : 0;
@@ -404,8 +398,8 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
   next_budget.reset();
 
   const Clock::time_point plan_begin = Clock::now();
-  WindowJob job(
-      {processors, shapes, options, tuning, drop_history, report.budget_seconds, report.index});
+  WindowJob job({processors, shapes, options, tuning, drop_history, report.budget_seconds,
+                 packed_pixel_seconds(), report.index});
   for (const auto& [number, stream] : streams) SPARING_RETURN_IF_ERROR(job.add_stream(*stream));
   StreamState* refreshed = refreshed_stream(report.budget_seconds);
   double trial_scale = 0;
@@ -441,7 +435,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     if (observer != nullptr) stream->frames = std::move(held);
   }
   totals.fill_seconds += seconds_since(fill_begin);
-  plan_ways(own_budget);
+  SPARING_RETURN_IF_ERROR(plan_ways(own_budget));
   report.seconds = now() - report.start;
   SPARING_RETURN_IF_ERROR(observe(report));
   return result;

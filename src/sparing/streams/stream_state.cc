@@ -31,11 +31,13 @@ Result<StreamState> StreamState::create(int number, const StreamInfo& info,
   if (auto filler = BoxFiller::create({1, 1}, tuning.fill); !filler.ok()) return filler.error();
   StreamState state(std::move(extractor), std::move(scales), std::move(tracker),
                     std::move(smoother),
-                    WayPlanner(options, tuning.merge, scale_models.front().height));
+                    WayPlanner(options, tuning.merge, scale_models.front().height,
+                               info.frame_rate.num > 0 ? info.frame_rate.value() : 0));
   state.number = number;
   state.info = info;
   state.statistics.name = info.name;
   state.window_seconds_ = options.window;
+  state.follow_score_ = options.follow_score;
   return state;
 }
 
@@ -104,15 +106,51 @@ Status StreamState::cut() {
   return {};
 }
 
-void StreamState::choose(const StreamChoice& choice) {
-  // Pictures from before a time without extraction are no reference any more.
-  if (!planner.wants_regions() && choice.way == DetectWay::kPacked) extractor.reset();
+Status StreamState::follow(std::span<const TrackedDetection> found) {
+  if (!frames.back().rois) {
+    newest_ = frames.back().source.frame;
+    return {};
+  }
+  return follow_in(frames.back().size, found);
+}
+
+Status StreamState::follow_in(Size size, std::span<const TrackedDetection> found) {
+  std::vector<KnownObject> known;
+  std::vector<std::int64_t> ids;
+  const auto add = [&](const TrackedDetection& t) {
+    if (t.detection.score < follow_score_) return;
+    known.push_back({t.detection, t.id});
+    ids.push_back(t.id);
+  };
+  for (const TrackedDetection& t : found) add(t);
+  for (TrackedDetection t : tracker.predict(*last_time_)) {
+    if (std::find(ids.begin(), ids.end(), t.id) != ids.end()) continue;
+    const bool there = std::any_of(found.begin(), found.end(), [&](const TrackedDetection& f) {
+      return f.id >= 0 && iou(f.detection.box, t.detection.box) > 0.5f;
+    });
+    t.detection.box = clip(t.detection.box, size.width, size.height);
+    if (!there && t.detection.box.area() > 0) add(t);
+  }
+  return extractor.set_objects(known);
+}
+
+Status StreamState::choose(const StreamChoice& choice) {
+  const bool begins = !planner.wants_regions() && choice.way == DetectWay::kPacked;
   planner.choose(choice);
+  if (!begins) return {};
+  // Pictures from before a time without extraction are no reference any more. The newest one is:
+  // the looks so far tell what is in it.
+  extractor.reset();
+  if (!newest_) return {};
+  if (auto seen = extractor.add(newest_.view()); !seen.ok()) return seen.error();
+  last_extracted_ = last_time_;
+  return follow_in(display_size(newest_.view()), {});
 }
 
 void StreamState::next_window() {
   if (!frames.empty()) ++windows;
   frames.clear();
+  newest_ = {};
   window_start_.reset();
 }
 

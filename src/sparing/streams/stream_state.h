@@ -61,8 +61,11 @@ class StreamState {
   int window_frames() const;
   // The window ends with the newest frame: it is looked at.
   Status cut();
-  // The way of the next window.
-  void choose(const StreamChoice& choice);
+  // Where regions are looked for, what they follow from now on: what was found in the newest frame,
+  // and objects that were missed there a moment ago.
+  Status follow(std::span<const TrackedDetection> found);
+  // The way of the next window, when this one's objects are known.
+  Status choose(const StreamChoice& choice);
   // The window's frames are done with.
   void next_window();
 
@@ -75,10 +78,13 @@ class StreamState {
         smoother(std::move(smoother)),
         planner(std::move(planner)) {}
   Status extract(HeldFrame& frame);
+  Status follow_in(Size frame, std::span<const TrackedDetection> found);
   bool wants_regions(const HeldFrame& frame) const;
 
   double window_seconds_ = 1;
-  int since_key_ = 0;  // frames from the last key frame; 0: none yet
+  double follow_score_ = 0;
+  SharedFrame newest_;  // of the window, where no regions were looked for
+  int since_key_ = 0;   // frames from the last key frame; 0: none yet
   bool any_key_ = false;
   std::optional<Timestamp> window_start_;
   std::optional<Timestamp> last_extracted_;

@@ -7,8 +7,8 @@
 
 namespace sparing {
 
-void choose_ways(std::span<StreamState* const> streams, double seconds_per_pixel, double budget) {
-  if (streams.empty()) return;
+Status choose_ways(std::span<StreamState* const> streams, const WayCosts& costs, double budget) {
+  if (streams.empty()) return {};
   double frames = 0;
   double next_frames = 0;
   for (const StreamState* stream : streams) {
@@ -19,11 +19,11 @@ void choose_ways(std::span<StreamState* const> streams, double seconds_per_pixel
   std::vector<StreamChoices> choices(streams.size());
   std::vector<std::size_t> picked(streams.size());
   bool fits = false;
-  for (const bool any_distance : {false, true}) {
+  for (const bool tight : {false, true}) {
     double cost = 0;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       const WayPlanner& planner = streams[i]->planner;
-      choices[i] = planner.choices(seconds_per_pixel, streams[i]->window_frames(), any_distance);
+      choices[i] = planner.choices(costs, streams[i]->window_frames(), tight);
       picked[i] = planner.best(choices[i]);
       cost += choices[i].choices[picked[i]].cost;
     }
@@ -35,8 +35,10 @@ void choose_ways(std::span<StreamState* const> streams, double seconds_per_pixel
     if (most.ok()) picked.assign(most->choice.begin(), most->choice.end());
   }
   // Only now: a stream that leaves a way loses what it knew for that.
-  for (std::size_t i = 0; i < streams.size(); ++i)
-    streams[i]->choose(choices[i].choices[picked[i]]);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    SPARING_RETURN_IF_ERROR(streams[i]->choose(choices[i].choices[picked[i]]));
+  }
+  return {};
 }
 
 }  // namespace sparing

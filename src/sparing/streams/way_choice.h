@@ -9,9 +9,9 @@ namespace sparing {
 
 // Chooses the ways of the next window of streams that have frames: for each what costs least and
 // finds enough, with its key frames moving apart only step by step; when all that together is more
-// than the budget, at once; when even that is, the ways that find most within it
-// (multiple_choice.h). `seconds_per_pixel` is of canvas. `budget` (seconds) is that of the present
-// window, which may have been cut short; the next one is planned as a whole one.
-void choose_ways(std::span<StreamState* const> streams, double seconds_per_pixel, double budget);
+// than the budget, with what is kept for that (WayPlanner::choices); when even that is, the ways
+// that find most within it (multiple_choice.h). `budget` (seconds) is that of the present window,
+// which may have been cut short; the next one is planned as a whole one.
+Status choose_ways(std::span<StreamState* const> streams, const WayCosts& costs, double budget);
 
 }  // namespace sparing

@@ -20,7 +20,14 @@ constexpr double kHalfSize = 11;
 constexpr double kSizeSpread = 3;
 // Assumed before it is measured: so many objects are lost between key frames of such a distance.
 constexpr double kPriorGapMiss = 0.05;
-constexpr double kPriorGap = 3;
+constexpr double kPriorGapSeconds = 0.3;
+// Key frames move apart by as much at a time, or by one frame where that is more.
+constexpr double kStepSeconds = 0.1;
+// StreamOptions::max_every's default, and never less than so many frames.
+constexpr double kMostSeconds = 0.4;
+constexpr int kLeastMostFrames = 4;
+// Of streams that do not tell theirs.
+constexpr double kUsualRate = 10;
 constexpr double kEnoughEvidence = 4;  // objects, by their scores
 // What regions of motion add to those of known objects, where packing was not tried yet.
 constexpr double kMotionShare = 1.4;
@@ -32,7 +39,6 @@ constexpr double kMostStartPixels = 600000;
 // Every second whole frame that measures recall is larger by this than the objects seen so far ask
 // for: smaller ones would never be known else.
 constexpr double kLookFurther = 1.5;
-constexpr double kExpectedFill = 0.85;
 // The present way's cost is taken for so much less, against restlessness.
 constexpr double kLoyalty = 0.9;
 
@@ -66,21 +72,22 @@ int sighted(const std::vector<SeenObject>& objects, std::int64_t id) {
 
 double size_of(const Detection& object) { return std::sqrt(std::max(object.box.area(), 1.0f)); }
 
-std::size_t nearest_scale(double scale) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < kFrameScales.size(); ++i) {
-    if (std::abs(std::log(kFrameScales[i] / scale)) <
-        std::abs(std::log(kFrameScales[best] / scale)))
-      best = i;
-  }
-  return best;
+std::size_t nearest(std::span<const double> scales, double scale) {
+  const auto distance = [scale](double s) { return std::abs(std::log(s / scale)); };
+  const auto best = std::min_element(scales.begin(), scales.end(),
+                                     [&](double a, double b) { return distance(a) < distance(b); });
+  return static_cast<std::size_t>(best - scales.begin());
 }
 
 }  // namespace
 
 WayPlanner::WayPlanner(const StreamOptions& options, const MergeOptions& merge,
-                       const HeightParameters& heights)
-    : options_(options), merge_(merge), heights_(heights) {
+                       const HeightParameters& heights, double frame_rate)
+    : options_(options),
+      merge_(merge),
+      heights_(heights),
+      frame_rate_(frame_rate > 0 ? frame_rate : kUsualRate),
+      step_(std::max(1, static_cast<int>(std::min(kStepSeconds * frame_rate_ + 1e-6, 10.0)))) {
   way_ = options.mode == "frame"   ? DetectWay::kWholeFrame
          : options.mode == "tiles" ? DetectWay::kTiles
                                    : DetectWay::kPacked;
@@ -193,15 +200,19 @@ void WayPlanner::observe_objects(std::span<const std::vector<SeenObject>> key_fr
 
 void WayPlanner::observe_packed(double pixels, int key_frames) {
   if (key_frames <= 0) return;
-  const double mean = pixels / key_frames;
+  const double mean = pixels / key_frames / (scale_ * scale_);
   packed_pixels_ = packed_pixels_ < 0 ? mean : 0.3 * packed_pixels_ + 0.7 * mean;
+}
+
+const WayPlanner::Measured& WayPlanner::measured_of(DetectWay way, double scale) const {
+  return way == DetectWay::kPacked  ? packed_[nearest(kPackedFactors, scale)]
+         : way == DetectWay::kTiles ? tiles_
+                                    : frames_[nearest(kFrameScales, scale)];
 }
 
 void WayPlanner::observe_recall(DetectWay way, double scale, std::span<const Detection> found,
                                 std::span<const Detection> reference) {
-  Measured& measured = way == DetectWay::kPacked  ? packed_
-                       : way == DetectWay::kTiles ? tiles_
-                                                  : frames_[nearest_scale(scale)];
+  Measured& measured = const_cast<Measured&>(measured_of(way, scale));
   measured.hits *= kKeep;
   measured.total *= kKeep;
   for (const Detection& object : reference) {
@@ -227,25 +238,44 @@ double WayPlanner::drawn_recall(double scale) const {
   return found / all;
 }
 
+// Of known objects in packed regions, the share that is found when they are drawn smaller by the
+// factor than what is safe.
+double WayPlanner::shrunk_recall(double factor) const {
+  const double safe = heights_.sure_height / kHeightOfArea;
+  return std::min(1.0, found_share(safe * factor) / found_share(safe));
+}
+
 double WayPlanner::recall_of(DetectWay way, std::size_t scale_index) const {
   if (way == DetectWay::kWholeFrame) {
     return frames_[scale_index].recall(drawn_recall(kFrameScales[scale_index]));
   }
   if (way == DetectWay::kTiles) return tiles_.recall(drawn_recall(1));
-  return packed_.recall(1);
+  return packed_[scale_index].recall(shrunk_recall(kPackedFactors[scale_index]));
 }
 
 // The error of interpolation grows with the square of the distance of key frames, so what was
 // measured over twice the present one, whatever it was then, tells of all others.
 double WayPlanner::every_recall(int every) const {
   if (every <= 1) return 1;
+  const double prior_gap = kPriorGapSeconds * frame_rate_;
   const double per_square = (gap_misses_ + kPriorWeight * kPriorGapMiss) /
-                            (gap_squares_ + kPriorWeight * kPriorGap * kPriorGap);
+                            (gap_squares_ + kPriorWeight * prior_gap * prior_gap);
   return std::max(0.0, 1 - per_square * every * every);
 }
 
+// Farther apart only step by step, when enough objects have shown that it can be.
+int WayPlanner::farthest(bool tight) const {
+  if (tight) return options_.max_every > 0 ? options_.max_every : kKeyDistances.back();
+  const int most =
+      options_.max_every > 0
+          ? options_.max_every
+          : std::max(kLeastMostFrames, static_cast<int>(std::lround(kMostSeconds * frame_rate_)));
+  const double evidence = gap_squares_ / (4.0 * every_ * every_);
+  return std::min(most, every_ + (evidence >= kEnoughEvidence ? step_ : 0));
+}
+
 double WayPlanner::packed_pixels() const {
-  if (packed_pixels_ >= 0) return packed_pixels_ / kExpectedFill;
+  if (packed_pixels_ >= 0) return packed_pixels_;
   double pixels = 0;
   for (const SeenObject& o : objects_) {
     const Box& box = o.detection.box;
@@ -258,52 +288,54 @@ double WayPlanner::packed_pixels() const {
         std::clamp(safe_height(heights_, o.detection.score) / apparent_height(features), 0.1, 2.0);
     pixels += (box.width() + 2 * pad) * (box.height() + 2 * pad) * scale * scale;
   }
-  return pixels / object_frames_ * kMotionShare / kExpectedFill;
+  return pixels / object_frames_ * kMotionShare;
 }
 
-StreamChoices WayPlanner::choices(double seconds_per_pixel, int frames, bool any_distance) const {
+StreamChoices WayPlanner::choices(const WayCosts& costs, int frames, bool tight) const {
   StreamChoices result;
   result.weight = std::max(1.0, static_cast<double>(objects_.size()) / object_frames_);
-  const double whole = static_cast<double>(frame_.width) * frame_.height;
-  // Farther apart only step by step, when enough objects have shown that it can be.
-  const double evidence = gap_squares_ / (4.0 * every_ * every_);
-  const int farthest =
-      any_distance ? options_.max_every : every_ + (evidence >= kEnoughEvidence ? 1 : 0);
-  const auto add = [&](DetectWay way, double scale, double pixels, double recall) {
+  const auto whole = [&](double scale) {
+    return costs.whole({std::max(1, static_cast<int>(std::lround(frame_.width * scale))),
+                        std::max(1, static_cast<int>(std::lround(frame_.height * scale)))});
+  };
+  const int farthest = this->farthest(tight);
+  const auto add = [&](DetectWay way, double scale, double look, double recall) {
     for (const int every : kKeyDistances) {
-      if (options_.every > 0 ? every != options_.every
-                             : every > options_.max_every || every > farthest)
-        continue;
+      if (options_.every > 0 ? every != options_.every : every > farthest) continue;
       const double looks = std::max(1.0, static_cast<double>(frames) / every);
-      result.choices.push_back({way, scale, every, pixels * seconds_per_pixel * looks,
-                                std::clamp(recall * every_recall(every), 0.0, 1.0)});
+      result.choices.push_back(
+          {way, scale, every, look * looks, std::clamp(recall * every_recall(every), 0.0, 1.0)});
     }
     if (options_.every > 0 && std::find(kKeyDistances.begin(), kKeyDistances.end(),
                                         options_.every) == kKeyDistances.end()) {
       const double looks = std::max(1.0, static_cast<double>(frames) / options_.every);
-      result.choices.push_back({way, scale, options_.every, pixels * seconds_per_pixel * looks,
-                                std::clamp(recall, 0.0, 1.0)});
+      result.choices.push_back(
+          {way, scale, options_.every, look * looks, std::clamp(recall, 0.0, 1.0)});
     }
   };
   const bool all = options_.mode == "auto";
   if (all || options_.mode == "packed") {
-    add(DetectWay::kPacked, options_.scale > 0 ? options_.scale : 1, packed_pixels(),
-        recall_of(DetectWay::kPacked, 0));
+    for (std::size_t i = 0; i < kPackedFactors.size(); ++i) {
+      const double factor = options_.scale > 0 ? options_.scale : kPackedFactors[i];
+      const std::size_t index = options_.scale > 0 ? nearest(kPackedFactors, factor) : i;
+      add(DetectWay::kPacked, factor, packed_pixels() * factor * factor * costs.packed_pixel,
+          recall_of(DetectWay::kPacked, index));
+      if (options_.scale > 0 || !tight) break;
+    }
   }
   if (all || options_.mode == "frame") {
     for (std::size_t i = 0; i < kFrameScales.size(); ++i) {
       const double scale = options_.scale > 0 ? options_.scale : kFrameScales[i];
       if (options_.scale <= 0 && scale > reference_scale()) continue;
-      const std::size_t index = options_.scale > 0 ? nearest_scale(scale) : i;
-      add(DetectWay::kWholeFrame, scale, whole * scale * scale,
-          recall_of(DetectWay::kWholeFrame, index));
+      const std::size_t index = options_.scale > 0 ? nearest(kFrameScales, scale) : i;
+      add(DetectWay::kWholeFrame, scale, whole(scale), recall_of(DetectWay::kWholeFrame, index));
       if (options_.scale > 0) break;
     }
   }
   if (options_.mode == "tiles") {
     const double overlap = 1 / ((1 - options_.tile_overlap) * (1 - options_.tile_overlap));
     const double scale = options_.scale > 0 ? options_.scale : 1;
-    add(DetectWay::kTiles, scale, whole * scale * scale * overlap, recall_of(DetectWay::kTiles, 0));
+    add(DetectWay::kTiles, scale, whole(scale) * overlap, recall_of(DetectWay::kTiles, 0));
   }
   return result;
 }
@@ -355,9 +387,7 @@ double WayPlanner::trial_scale() const {
 }
 
 MeasuredRecall WayPlanner::measured() const {
-  const Measured& m = way_ == DetectWay::kPacked  ? packed_
-                      : way_ == DetectWay::kTiles ? tiles_
-                                                  : frames_[nearest_scale(scale_)];
+  const Measured& m = measured_of(way_, scale_);
   if (m.total <= 0) return {};
   return {m.hits / m.total, m.total};
 }

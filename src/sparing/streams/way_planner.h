@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,8 +18,10 @@ namespace sparing {
 // Scales of whole frames to choose from, descending.
 inline constexpr std::array kFrameScales = {2.0, 1.5, 1.25, 1.0,   0.84, 0.72,
                                             0.6, 0.5, 0.42, 0.375, 0.3,  0.25};
+// Factors on the scales of packed regions to choose from, descending.
+inline constexpr std::array kPackedFactors = {1.0, 0.85, 0.7};
 // Distances of key frames to choose from, ascending.
-inline constexpr std::array kKeyDistances = {1, 2, 3, 4, 5, 6, 8, 10, 12};
+inline constexpr std::array kKeyDistances = {1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 18, 24, 30};
 
 // An object as it was found in a key frame.
 struct SeenObject {
@@ -26,14 +29,21 @@ struct SeenObject {
   std::int64_t id = -1;
 };
 
+// Detector time, seconds.
+struct WayCosts {
+  std::function<double(Size drawn)> whole;  // of one picture of its own
+  double packed_pixel = 0;                  // of a pixel of regions on shared canvases
+};
+
 // Not thread-safe. Results depend on what was observed only.
 class WayPlanner {
  public:
+  // `frame_rate`: nominal, a second; 0: unknown.
   WayPlanner(const StreamOptions& options, const MergeOptions& merge,
-             const HeightParameters& heights);
+             const HeightParameters& heights, double frame_rate = 0);
 
   DetectWay way() const { return way_; }
-  // Of whole frames and tiles; of packed regions the factor on their scales.
+  // Of whole frames and tiles; of packed regions a factor on their scales.
   double scale() const { return scale_; }
   int every() const { return every_; }
   bool wants_regions() const { return way_ == DetectWay::kPacked; }
@@ -62,9 +72,11 @@ class WayPlanner {
                       std::span<const Detection> reference);
 
   // --- what to do next ---
-  // The ways for the next whole window, of so many frames; costs by `seconds_per_pixel` of canvas.
-  // Key frames move apart step by step, or at once where `any_distance` is needed.
-  StreamChoices choices(double seconds_per_pixel, int frames, bool any_distance = false) const;
+  // The ways for the next whole window, of so many frames.
+  // Key frames move apart step by step. `tight`, where a budget leaves no other way: at once,
+  // beyond StreamOptions::max_every's default, and packed regions are drawn smaller than what is
+  // safe.
+  StreamChoices choices(const WayCosts& costs, int frames, bool tight = false) const;
   void choose(const StreamChoice& choice);
   // The way that costs least and finds enough (StreamOptions::target_recall), as an index.
   std::size_t best(const StreamChoices& choices) const;
@@ -82,8 +94,11 @@ class WayPlanner {
   };
   double low_size() const;
   double drawn_recall(double scale) const;
+  double shrunk_recall(double factor) const;
+  const Measured& measured_of(DetectWay way, double scale) const;
   double recall_of(DetectWay way, std::size_t scale_index) const;
   double every_recall(int every) const;
+  int farthest(bool tight) const;
   double packed_pixels() const;
 
   StreamOptions options_;
@@ -91,12 +106,14 @@ class WayPlanner {
   HeightParameters heights_;
   DetectWay way_;
   double scale_ = 1;
+  double frame_rate_;
+  int step_;  // frames, by which key frames move apart at a time
   int every_ = 1;
   Size frame_;
   std::vector<SeenObject> objects_;  // of the key frames of the last window with any
   int object_frames_ = 1;            // how many those were
-  double packed_pixels_ = -1;        // a key frame, smoothed; -1: unknown
-  Measured packed_;
+  double packed_pixels_ = -1;        // a key frame at the factor 1, smoothed; -1: unknown
+  std::array<Measured, kPackedFactors.size()> packed_{};
   Measured tiles_;
   std::array<Measured, kFrameScales.size()> frames_{};
   // Objects that interpolation over twice the distance of key frames would have missed, and the sum

@@ -25,10 +25,15 @@ void walk(WayPlanner& planner, int windows, float height, float step, bool jitte
   }
 }
 
+// 100 ns a pixel, and canvases that are well filled.
+WayCosts costs() {
+  return {[](Size drawn) { return 1e-7 * drawn.width * drawn.height; }, 1e-7 / 0.85};
+}
+
 StreamChoice choose(WayPlanner& planner, int windows = 1) {
   StreamChoice chosen;
   for (int w = 0; w < windows; ++w) {
-    const StreamChoices choices = planner.choices(1e-7, 30);
+    const StreamChoices choices = planner.choices(costs(), 30);
     chosen = choices.choices[planner.best(choices)];
     planner.choose(chosen);
   }
@@ -117,12 +122,12 @@ TEST(WayPlanner, FixedModesOfferNothingElse) {
   options.every = 7;
   WayPlanner planner = make(options);
   walk(planner, 2, 80, 2);
-  for (const StreamChoice& c : planner.choices(1e-7, 30).choices) {
+  for (const StreamChoice& c : planner.choices(costs(), 30).choices) {
     EXPECT_EQ(c.way, DetectWay::kWholeFrame);
     EXPECT_EQ(c.scale, 0.7);
     EXPECT_EQ(c.every, 7);
   }
-  EXPECT_FALSE(planner.choices(1e-7, 30).choices.empty());
+  EXPECT_FALSE(planner.choices(costs(), 30).choices.empty());
   EXPECT_EQ(planner.trial_scale(), 0);
 }
 
@@ -133,7 +138,7 @@ TEST(WayPlanner, CostsAreThePixelsOfTheKeyFrames) {
   options.every = 3;
   WayPlanner planner = make(options);
   walk(planner, 1, 80, 2);
-  const StreamChoices choices = planner.choices(1e-7, 30);
+  const StreamChoices choices = planner.choices(costs(), 30);
   ASSERT_EQ(choices.choices.size(), 1u);
   EXPECT_NEAR(choices.choices[0].cost, 10 * 500 * 400 * 1e-7, 1e-9);
   EXPECT_NEAR(choices.weight, 3, 1e-9) << "objects of one frame";

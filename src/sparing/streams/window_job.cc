@@ -10,6 +10,7 @@
 
 #include "sparing/packing/merge.h"
 #include "sparing/packing/way_cost.h"
+#include "sparing/streams/model_canvas.h"
 
 namespace sparing {
 namespace {
@@ -23,9 +24,6 @@ constexpr int kExploreWindows = 8;
 // drawn smaller than this part of its scale.
 constexpr double kWholeShare = 0.5;
 constexpr double kLeastShrink = 0.4;
-// To say what regions would have cost that found no place.
-constexpr Size kTypicalCanvas{640, 640};
-constexpr double kTypicalFill = 0.75;
 
 double area_of(Size size) { return static_cast<double>(size.width) * size.height; }
 
@@ -49,17 +47,9 @@ const ModelInput& input_of(const WindowContext& context) {
 
 }  // namespace
 
-// A canvas for one whole picture: its size rounded up to what the model takes.
+// A canvas for one whole picture.
 Size WindowJob::canvas_for(Size drawn) const {
-  const ModelInput& input = input_of(context_);
-  if (input.fixed_size) return input.default_size;
-  const int unit = std::max(input.multiple_of, context_.tuning.canvas.stride);
-  const auto side = [&](int s) {
-    const int most = input.max_size / unit * unit;
-    const int least = (std::max(input.min_size, 1) + unit - 1) / unit * unit;
-    return std::clamp((s + unit - 1) / unit * unit, least, std::max(least, most));
-  };
-  return {side(drawn.width), side(drawn.height)};
+  return sparing::canvas_for(input_of(context_), context_.tuning.canvas.stride, drawn);
 }
 
 WindowJob::Item WindowJob::item_of(StreamState& stream, std::size_t frame, const Roi& roi,
@@ -251,10 +241,7 @@ double WindowJob::cost(const CanvasJob& job) const {
 
 // Of regions of so many pixels together, on canvases that are as full as usual.
 double WindowJob::packed_cost(double pixels) const {
-  const LatencyProfile& profile = context_.processors.front().profile;
-  const double seconds = context_.options.deterministic ? profile.profiled(kTypicalCanvas)
-                                                        : profile.estimate(kTypicalCanvas);
-  return pixels / kTypicalFill * seconds / area_of(kTypicalCanvas);
+  return pixels * context_.packed_pixel_seconds;
 }
 
 // Regions that do not fit are left out by whole key frames first, every second one of the stream
@@ -353,8 +340,14 @@ void WindowJob::keep_within_budget() {
 Status WindowJob::plan() {
   wanted_ = direct_.size() + packed_.size();
   double pixels = 0;
-  for (const Item& item : packed_) pixels += area_of(drawn_size(item.request));
-  wanted_seconds_ = packed_cost(pixels);
+  double safe_pixels = 0;  // where they are drawn as large as is safe
+  for (const Item& item : packed_) {
+    const double area = area_of(drawn_size(item.request));
+    const double factor = context_.options.scale > 0 ? 1 : item.stream->planner.scale();
+    pixels += area;
+    safe_pixels += area / (factor * factor);
+  }
+  wanted_seconds_ = packed_cost(safe_pixels);
   keep_within_budget();
   double direct_cost = 0;
   for (const Direct& d : direct_) {
@@ -388,6 +381,7 @@ Status WindowJob::plan() {
         placed_area_ += static_cast<double>(placed.rect.width) * placed.rect.height;
       }
       packed_canvas_area_ += area_of(canvas.size);
+      packed_seconds_ += canvas.cost;
       jobs_.push_back(std::move(job));
       job_items_.push_back(std::move(items));
     }
@@ -537,12 +531,6 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
     SPARING_RETURN_IF_ERROR(stream.scales.report(set.plan, reference, set.outcomes));
   }
   return results;
-}
-
-double WindowJob::planned_seconds() const {
-  double seconds = 0;
-  for (const CanvasJob& job : jobs_) seconds += job.report.planned_seconds;
-  return seconds;
 }
 
 WindowJob::PackedPixels WindowJob::packed_pixels(int stream) const {

@@ -21,7 +21,8 @@ struct WindowContext {
   const StreamOptions& options;
   const StreamTuning& tuning;
   DropHistory& drop_history;
-  double budget = 0;  // seconds over all processors; infinite: none
+  double budget = 0;                // seconds over all processors; infinite: none
+  double packed_pixel_seconds = 0;  // of a pixel of regions on shared canvases, as usual
   std::int64_t window = 0;
 };
 
@@ -61,9 +62,10 @@ class WindowJob {
   std::size_t wanted() const { return wanted_; }
   // Detector time, by the profiles, in which all of that could have been looked at.
   double wanted_seconds() const { return wanted_seconds_; }
-  double planned_seconds() const;
   double fill_area() const { return placed_area_; }
   double canvas_area() const { return packed_canvas_area_; }
+  // Detector time of the canvases that regions share, by the profiles.
+  double packed_seconds() const { return packed_seconds_; }
   // Pixels that the stream's regions take, and the key frames they are of; also where the whole
   // frame was looked at instead.
   struct PackedPixels {
@@ -133,6 +135,7 @@ class WindowJob {
   double wanted_seconds_ = 0;
   double placed_area_ = 0;
   double packed_canvas_area_ = 0;
+  double packed_seconds_ = 0;
 };
 
 }  // namespace sparing
