@@ -68,6 +68,15 @@ Result<OurRun> run_ours(const std::vector<FedStream>& streams, Network& network,
   processors.push_back(std::move(processor));
   SPARING_ASSIGN_OR_RETURN(StreamDetector detector,
                            StreamDetector::create(std::move(processors), options, tuning));
+  if (options.budget > 0) {
+    std::vector<Size> sizes;
+    double frames = 0;  // a window
+    for (const FedStream& fed : streams) {
+      sizes.push_back(display_size(fed.stream->frames.front().frame.view()));
+      frames += fed.frame_rate.value() * options.window;
+    }
+    SPARING_RETURN_IF_ERROR(detector.warm_up(sizes, options.budget * 1e-3 * frames));
+  }
   OurRun run;
   Meter meter(network, run);
   detector.set_observer(&meter);

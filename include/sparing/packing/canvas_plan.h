@@ -79,8 +79,9 @@ struct CanvasOptions {
             .unit("px")
             .range(1, 32768),
         option("canvas-height-step", &CanvasOptions::height_step)
-            .help("step of the cropped heights that plans count on; 0: whole templates only, and "
-                  "no cropping")
+            .help(
+                "step of the heights that canvases are cropped to: the first inference of each size "
+                "takes several times as long as the others; 0: no cropping")
             .unit("px")
             .range(0, 32768),
     };

@@ -196,6 +196,12 @@ class StreamDetector {
   const StreamOptions& options() const;
   int processors() const;
 
+  // Spends what the networks' first runs cost more than later ones, before the clock of cameras
+  // starts: runs each once at the first looks at frames of these sizes (display), and for up to
+  // three seconds at shared canvases of at most `most_seconds` each, e.g. a window's budget, the
+  // cheapest first. Errors as Context::create_tensor and dispatch.
+  Status warm_up(std::span<const Size> frames, double most_seconds);
+
   // A stream joins; its number. Numbers are not used again. Not while add_frame() or
   // finish_window() runs.
   Result<int> add_stream(const StreamInfo& info);
@@ -227,6 +233,8 @@ class StreamDetector {
   StreamStatistics statistics(int stream) const;
   DetectorTotals totals() const;
   const Processor& processor(int index) const;
+  // Sizes that shared canvases may have.
+  std::span<const CanvasShape> canvases() const;
 
   struct Impl;
 

@@ -62,8 +62,11 @@ Result<std::vector<CanvasShape>> canvas_shapes(const CanvasOptions& options) {
 
 int cropped_height(const CanvasShape& shape, int used_height, const CanvasOptions& options) {
   if (options.height_step == 0) return shape.size.height;
-  const int needed = round_up(std::max(used_height, options.min_height), options.stride);
-  return std::min(needed, shape.size.height);
+  const int height = shape.size.height;
+  const int least = std::min(round_up(options.min_height, options.stride), height);
+  if (used_height <= least) return least;
+  const int step = round_up(options.height_step, options.stride);
+  return height - std::max(0, height - used_height) / step * step;
 }
 
 CanvasMenu canvas_menu(std::span<const CanvasShape> shapes,

@@ -197,7 +197,7 @@ TEST(CanvasShapes, CropInStepsDownToTheMinimum) {
   EXPECT_THAT(*shapes, ElementsAre(CanvasShape{{640, 512}, 0}, CanvasShape{{640, 416}, 0},
                                    CanvasShape{{640, 320}, 0}, CanvasShape{{320, 320}, 1}));
   EXPECT_EQ(cropped_height((*shapes)[0], 1, options), 320);
-  EXPECT_EQ(cropped_height((*shapes)[0], 321, options), 352);
+  EXPECT_EQ(cropped_height((*shapes)[0], 321, options), 416);
   EXPECT_EQ(cropped_height((*shapes)[0], 510, options), 512);
   options.height_step = 0;
   const auto whole = canvas_shapes(options);

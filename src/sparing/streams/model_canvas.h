@@ -6,8 +6,8 @@
 
 namespace sparing {
 
-// The smallest input that the model takes and that holds `drawn`, sides multiples of `stride` (>= 1;
-// the model's own where that is more); its largest where none does.
+// The smallest input that the model takes and that holds `drawn`, sides multiples of `stride` (>=
+// 1; the model's own where that is more); its largest where none does.
 Size canvas_for(const ModelInput& input, int stride, Size drawn);
 
 }  // namespace sparing

@@ -13,6 +13,7 @@
 #include "sparing/streams/model_canvas.h"
 #include "sparing/streams/no_throw.h"
 #include "sparing/streams/stream_state.h"
+#include "sparing/streams/warm_up.h"
 #include "sparing/streams/way_choice.h"
 #include "sparing/streams/window_job.h"
 
@@ -570,6 +571,12 @@ DetectorTotals StreamDetector::totals() const {
   }
   return totals;
 }
+
+Status StreamDetector::warm_up(std::span<const Size> frames, double most_seconds) {
+  return warm_up_processors(impl_->processors, impl_->shapes, frames, most_seconds);
+}
+
+std::span<const CanvasShape> StreamDetector::canvases() const { return impl_->shapes; }
 
 const Processor& StreamDetector::processor(int index) const {
   return impl_->processors[static_cast<std::size_t>(index)];

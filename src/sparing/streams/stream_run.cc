@@ -22,13 +22,13 @@
 #include "sparing/streams/result_writer.h"
 #include "sparing/streams/stream_feeder.h"
 #include "sparing/streams/tile_check.h"
-#include "sparing/streams/warm_up.h"
 #include "sparing/streams/window_gate.h"
 
 namespace sparing {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kUsualRate = 25;  // of sources that do not tell theirs
 
 Error invalid(std::string thing, std::string problem, std::string fix) {
   return {ErrorCode::kInvalidArgument, std::move(thing), std::move(problem), std::move(fix)};
@@ -68,9 +68,18 @@ Status check(const StreamDetector& detector, std::span<const StreamInput> inputs
                  "leave one of the two out");
 }
 
-// What is due does not wait for a network that runs for the first time.
-Status prepare(const StreamDetector& detector, std::span<const StreamInput> inputs) {
-  return warm_up(detector, frame_sizes(inputs));
+// What is due does not wait for a network that runs for the first time, and no budget pays for it.
+Status prepare(StreamDetector& detector, std::span<const StreamInput> inputs) {
+  double most = kNever;
+  if (const StreamOptions& options = detector.options(); options.budget > 0) {
+    double frames = 0;  // a window
+    for (const StreamInput& input : inputs) {
+      const Rational rate = input.source->info().frame_rate;
+      frames += (rate.num > 0 ? rate.value() : kUsualRate) * options.window;
+    }
+    most = options.budget * 1e-3 * frames;
+  }
+  return detector.warm_up(frame_sizes(inputs), most);
 }
 
 BudgetSettings budget_settings(const StreamDetector& detector) {
@@ -446,7 +455,8 @@ StreamsSummary run_streams(StreamDetector& detector, std::vector<StreamInput> in
                            std::span<ResultSink* const> sinks, bool keep_pictures,
                            const RunStreamsOptions& options, const StreamsControl& control) {
   Status status = check(detector, inputs, options);
-  if (status.ok() && options.paced) status = prepare(detector, inputs);
+  if (status.ok() && (options.paced || detector.options().budget > 0))
+    status = prepare(detector, inputs);
   if (!status.ok()) {
     StreamsSummary summary;
     summary.error = std::move(status).error();

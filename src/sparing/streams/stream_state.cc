@@ -134,9 +134,9 @@ Status StreamState::follow_in(Size size, std::span<const TrackedDetection> found
   return extractor.set_objects(known);
 }
 
-Status StreamState::choose(const StreamChoice& choice) {
+Status StreamState::choose(const StreamChoice& choice, bool tight) {
   const bool begins = !planner.wants_regions() && choice.way == DetectWay::kPacked;
-  planner.choose(choice);
+  planner.choose(choice, tight);
   if (!begins) return {};
   // Pictures from before a time without extraction are no reference any more. The newest one is:
   // the looks so far tell what is in it.

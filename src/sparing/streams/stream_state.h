@@ -65,7 +65,7 @@ class StreamState {
   // and objects that were missed there a moment ago.
   Status follow(std::span<const TrackedDetection> found);
   // The way of the next window, when this one's objects are known.
-  Status choose(const StreamChoice& choice);
+  Status choose(const StreamChoice& choice, bool tight);
   // The window's frames are done with.
   void next_window();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sparing/base/clock.h"
 #include "sparing/pipeline/frame_job.h"
 #include "sparing/streams/latency_meter.h"
 #include "sparing/streams/way_planner.h"
@@ -12,6 +13,7 @@ namespace {
 
 // The canvases that plans take most.
 constexpr Size kCanvases[] = {{320, 320}, {640, 640}};
+constexpr double kMostSeconds = 3;
 
 int rounded_up(double side, int unit) {
   return std::max(1, static_cast<int>(std::ceil(side / unit))) * unit;
@@ -36,12 +38,26 @@ std::vector<Size> first_inputs(const ModelInput& input, std::span<const Size> fr
   return sizes;
 }
 
-Status warm_up(const StreamDetector& detector, std::span<const Size> frames) {
-  for (int i = 0; i < detector.processors(); ++i) {
-    const Processor& processor = detector.processor(i);
+Status warm_up_processors(std::span<const Processor> processors,
+                          std::span<const CanvasShape> canvases, std::span<const Size> frames,
+                          double most_seconds) {
+  const Clock::time_point begin = Clock::now();
+  for (const Processor& processor : processors) {
+    const LatencyProfile& profile = processor.profile;
     SPARING_ASSIGN_OR_RETURN(LatencyMeter meter, LatencyMeter::create(processor.detector));
-    for (const Size& size : first_inputs(processor.detector.impl().manifest.input, frames)) {
-      if (processor.profile.runs(size)) SPARING_RETURN_IF_ERROR(meter.measure(size, 1, 0));
+    std::vector<Size> sizes = first_inputs(processor.detector.impl().manifest.input, frames);
+    const std::size_t needed = sizes.size();
+    for (const CanvasShape& canvas : canvases) {
+      if (std::find(sizes.begin(), sizes.end(), canvas.size) == sizes.end() &&
+          profile.runs(canvas.size) && profile.estimate(canvas.size) <= most_seconds)
+        sizes.push_back(canvas.size);
+    }
+    std::stable_sort(
+        sizes.begin() + static_cast<std::ptrdiff_t>(needed), sizes.end(),
+        [&](const Size& a, const Size& b) { return profile.estimate(a) < profile.estimate(b); });
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      if (s >= needed && seconds_since(begin) > kMostSeconds) break;
+      if (profile.runs(sizes[s])) SPARING_RETURN_IF_ERROR(meter.measure(sizes[s], 1, 0));
     }
   }
   return {};

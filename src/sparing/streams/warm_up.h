@@ -8,7 +8,8 @@
 #include "sparing/base/geometry.h"
 #include "sparing/base/result.h"
 #include "sparing/models/manifest.h"
-#include "sparing/streams/stream_detector.h"
+#include "sparing/packing/canvas_plan.h"
+#include "sparing/streams/processor.h"
 
 namespace sparing {
 
@@ -16,8 +17,11 @@ namespace sparing {
 // the whole one that a stream's first window looks at. Each once.
 std::vector<Size> first_inputs(const ModelInput& input, std::span<const Size> frames);
 
-// Runs every processor's network once at each of these, on all its streams at once. Errors as
-// Context::create_tensor and dispatch.
-Status warm_up(const StreamDetector& detector, std::span<const Size> frames);
+// Runs every processor's network once at each of these, on all its streams at once; then, for up to
+// three seconds, at the canvases that take at most `most_seconds` each, the cheapest first. Errors
+// as Context::create_tensor and dispatch.
+Status warm_up_processors(std::span<const Processor> processors,
+                          std::span<const CanvasShape> canvases, std::span<const Size> frames,
+                          double most_seconds);
 
 }  // namespace sparing

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sparing/streams/run_test_util.h"
 
 namespace sparing {
@@ -38,13 +40,29 @@ TEST(WarmUp, RunsTheNetworkOnceAtEachSize) {
   const auto network = std::make_shared<testing::BrightNetwork>();
   std::vector<Processor> processors;
   processors.push_back(testing::bright_processor(network));
-  const auto detector = StreamDetector::create(std::move(processors));
+  auto detector = StreamDetector::create(std::move(processors));
   ASSERT_TRUE(detector.ok());
   const Size frames[] = {{96, 64}};
-  ASSERT_TRUE(warm_up(*detector, frames).ok());
+  ASSERT_TRUE(detector->warm_up(frames, 0).ok());
   EXPECT_EQ(network->runs, 3);
   network->error_at = network->runs;
-  EXPECT_FALSE(warm_up(*detector, frames).ok());
+  EXPECT_FALSE(detector->warm_up(frames, 0).ok());
+}
+
+TEST(WarmUp, RunsTheCanvasesThatFitABudget) {
+  const auto network = std::make_shared<testing::BrightNetwork>();
+  std::vector<Processor> processors;
+  processors.push_back(testing::bright_processor(network));
+  auto detector = StreamDetector::create(std::move(processors));
+  ASSERT_TRUE(detector.ok());
+  const double most = detector->processor(0).profile.estimate({256, 256});
+  const auto canvases = detector->canvases();
+  const auto fit = std::count_if(canvases.begin(), canvases.end(), [&](const CanvasShape& canvas) {
+    return detector->processor(0).profile.estimate(canvas.size) <= most;
+  });
+  ASSERT_GT(fit, 2);
+  ASSERT_TRUE(detector->warm_up({}, most).ok());
+  EXPECT_EQ(network->runs, 2 + fit) << "320x320 and 640x640 come first";
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ Status choose_ways(std::span<StreamState* const> streams, const WayCosts& costs,
   std::vector<StreamChoices> choices(streams.size());
   std::vector<std::size_t> picked(streams.size());
   bool fits = false;
-  for (const bool tight : {false, true}) {
+  bool tight = false;
+  for (const bool last : {false, true}) {
+    tight = last;
     double cost = 0;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       const WayPlanner& planner = streams[i]->planner;
@@ -36,7 +38,7 @@ Status choose_ways(std::span<StreamState* const> streams, const WayCosts& costs,
   }
   // Only now: a stream that leaves a way loses what it knew for that.
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    SPARING_RETURN_IF_ERROR(streams[i]->choose(choices[i].choices[picked[i]]));
+    SPARING_RETURN_IF_ERROR(streams[i]->choose(choices[i].choices[picked[i]], tight));
   }
   return {};
 }

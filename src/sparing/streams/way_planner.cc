@@ -81,6 +81,20 @@ std::size_t nearest(std::span<const double> scales, double scale) {
 
 }  // namespace
 
+double frame_scale_above(double scale) {
+  for (std::size_t i = kFrameScales.size(); i-- > 0;) {
+    if (kFrameScales[i] >= scale) return kFrameScales[i];
+  }
+  return kFrameScales.front();
+}
+
+double frame_scale_below(double scale) {
+  for (const double s : kFrameScales) {
+    if (s <= scale) return s;
+  }
+  return kFrameScales.back();
+}
+
 WayPlanner::WayPlanner(const StreamOptions& options, const MergeOptions& merge,
                        const HeightParameters& heights, double frame_rate)
     : options_(options),
@@ -133,16 +147,14 @@ double WayPlanner::reference_scale() const {
   if (low <= 0) return 1;
   // Small objects are drawn so large that hardly one is missed.
   const double wanted = (kHalfSize + 4 * kSizeSpread) / low;
-  for (std::size_t i = kFrameScales.size(); i-- > 0;) {
-    if (kFrameScales[i] >= wanted) return kFrameScales[i];
-  }
-  return kFrameScales.front();
+  return frame_scale_above(wanted);
 }
 
 double WayPlanner::refresh_scale() const {
   const double reference = reference_scale();
-  return refreshes_ % 2 == 0 ? reference
-                             : std::max(reference, std::min(1.0, kLookFurther * reference));
+  return refreshes_ % 2 == 0
+             ? reference
+             : std::max(reference, std::min(1.0, frame_scale_above(kLookFurther * reference)));
 }
 
 double WayPlanner::whole_scale() const {
@@ -362,10 +374,11 @@ std::size_t WayPlanner::best(const StreamChoices& choices) const {
   return best;
 }
 
-void WayPlanner::choose(const StreamChoice& choice) {
+void WayPlanner::choose(const StreamChoice& choice, bool tight) {
   way_ = choice.way;
   scale_ = choice.scale;
   every_ = choice.every;
+  tight_ = tight;
 }
 
 double WayPlanner::trial_scale() const {

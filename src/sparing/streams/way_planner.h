@@ -18,6 +18,11 @@ namespace sparing {
 // Scales of whole frames to choose from, descending.
 inline constexpr std::array kFrameScales = {2.0, 1.5, 1.25, 1.0,   0.84, 0.72,
                                             0.6, 0.5, 0.42, 0.375, 0.3,  0.25};
+// The least of them that is not below `scale`, or the greatest; and the greatest that is not above
+// it, or the least. Few sizes are drawn, as the first inference of each takes several times as long
+// as the others.
+double frame_scale_above(double scale);
+double frame_scale_below(double scale);
 // Factors on the scales of packed regions to choose from, descending.
 inline constexpr std::array kPackedFactors = {1.0, 0.85, 0.7};
 // Distances of key frames to choose from, ascending.
@@ -46,6 +51,8 @@ class WayPlanner {
   // Of whole frames and tiles; of packed regions a factor on their scales.
   double scale() const { return scale_; }
   int every() const { return every_; }
+  // Whether it is the budget that decides.
+  bool tight() const { return tight_; }
   bool wants_regions() const { return way_ == DetectWay::kPacked; }
   // Of whole frames that show what is to be found: where a new stream begins, where the whole
   // picture changed, and where recall is measured.
@@ -77,7 +84,7 @@ class WayPlanner {
   // beyond StreamOptions::max_every's default, and packed regions are drawn smaller than what is
   // safe.
   StreamChoices choices(const WayCosts& costs, int frames, bool tight = false) const;
-  void choose(const StreamChoice& choice);
+  void choose(const StreamChoice& choice, bool tight = false);
   // The way that costs least and finds enough (StreamOptions::target_recall), as an index.
   std::size_t best(const StreamChoices& choices) const;
 
@@ -109,6 +116,7 @@ class WayPlanner {
   double frame_rate_;
   int step_;  // frames, by which key frames move apart at a time
   int every_ = 1;
+  bool tight_ = false;
   Size frame_;
   std::vector<SeenObject> objects_;  // of the key frames of the last window with any
   int object_frames_ = 1;            // how many those were

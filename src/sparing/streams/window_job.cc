@@ -121,7 +121,9 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
     // A beginning in a smaller picture is better than none.
     const double cost = context_.processors.front().profile.estimate(scaled(held.size, scale));
     const double share = kWholeShare * context_.budget;
-    if (cost > share) scale *= std::max(kLeastShrink, std::sqrt(share / cost));
+    if (cost > share) {
+      scale = frame_scale_below(scale * std::max(kLeastShrink, std::sqrt(share / cost)));
+    }
     add_whole(stream, frame, scale, DrawPurpose::kDetect);
     return {};
   }
@@ -131,8 +133,9 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   SPARING_ASSIGN_OR_RETURN(const auto estimates, stream.scales.estimate(rois, time));
   std::vector<ScaledRoi> scaled_rois(rois.size());
   // The last frame of the first whole window (the one before has one frame), and later of every
-  // few, shows what small things there are.
-  const bool explore = stream.windows % kExploreWindows == 1 && frame + 1 == stream.frames.size();
+  // few, shows what small things there are, when there is time for it.
+  const bool explore = stream.windows % kExploreWindows == 1 && !stream.planner.tight() &&
+                       frame + 1 == stream.frames.size();
   const double limit = stream.planner.region_scale_limit(explore);
   for (std::size_t i = 0; i < rois.size(); ++i) {
     scaled_rois[i] = {rois[i], std::min(estimates[i].scale, limit) * stream.planner.scale()};
@@ -162,7 +165,7 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   // The whole frame at the scale that the regions have on average, by their area.
   double area = 0;
   for (std::size_t i = first; i < packed_.size(); ++i) area += packed_[i].request.roi.rect.area();
-  const double scale = area > 0 ? std::sqrt(pixels / area) : 1;
+  const double scale = frame_scale_above(area > 0 ? std::sqrt(pixels / area) : 1);
   if (pixels > kWholeInstead * area_of(scaled(held.size, scale))) {
     packed_.resize(first);
     add_whole(stream, frame, scale, DrawPurpose::kDetect);
