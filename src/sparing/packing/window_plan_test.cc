@@ -132,14 +132,15 @@ void expect_sound(const std::vector<RoiRequest>& requests, const Rig& rig, const
 }
 
 TEST(PlanWindow, CropsToTheRowsInUse) {
-  const Rig rig = cpu();
+  Rig rig = cpu();
+  rig.canvas.height_step = 64;
   const std::vector<RoiRequest> requests(2, request(300, 400));
   const auto plan = rig.plan(requests);
   ASSERT_TRUE(plan.ok());
   ASSERT_NO_FATAL_FAILURE(expect_sound(requests, rig, *plan));
   EXPECT_TRUE(plan->all_fit);
-  for (const PlannedCanvas& canvas : plan->canvases) EXPECT_EQ(canvas.size.height, 416);
-  EXPECT_NEAR(plan->cost, 100e-9 * 640 * 416, 1e-9);
+  for (const PlannedCanvas& canvas : plan->canvases) EXPECT_EQ(canvas.size.height, 448);
+  EXPECT_NEAR(plan->cost, 100e-9 * 640 * 448, 1e-9);
 }
 
 TEST(PlanWindow, NothingToDoCostsNothing) {

@@ -1,8 +1,16 @@
 #include "sparing/streams/model_canvas.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sparing {
+
+Size scaled(Size size, double scale) {
+  const auto side = [scale](int s) {
+    return std::max(1, static_cast<int>(std::lround(s * scale)));
+  };
+  return {side(size.width), side(size.height)};
+}
 
 Size canvas_for(const ModelInput& input, int stride, Size drawn) {
   if (input.fixed_size) return input.default_size;

@@ -12,6 +12,7 @@
 #include "sparing/streams/canvas_runner.h"
 #include "sparing/streams/model_canvas.h"
 #include "sparing/streams/no_throw.h"
+#include "sparing/streams/plan_margin.h"
 #include "sparing/streams/stream_state.h"
 #include "sparing/streams/warm_up.h"
 #include "sparing/streams/way_choice.h"
@@ -65,6 +66,7 @@ struct StreamDetector::Impl {
   std::stop_token stop;
   DetectorTotals totals;
   std::map<int, double> refresh_credit;  // seconds, by stream
+  PlanMargin margin;
   // Of shared canvases, older windows counting less: detector time by the profiles, and the pixels
   // of the regions on them.
   double packed_seconds = 0;
@@ -141,8 +143,7 @@ double StreamDetector::Impl::window_budget() const {
 
 // Of a look at a whole frame, about: seconds.
 double StreamDetector::Impl::whole_cost(Size frame, double scale) const {
-  return processors.front().profile.estimate({std::max(1, static_cast<int>(frame.width * scale)),
-                                              std::max(1, static_cast<int>(frame.height * scale))});
+  return processors.front().profile.estimate(scaled(frame, scale));
 }
 
 // What the first looks at streams may take on top of the budget: they are the warm-up, and all that
@@ -324,6 +325,7 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
 }
 
 void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
+  bool all_warm = true;
   for (const CanvasJob& done : job.jobs()) {
     const CanvasReport& canvas = done.report;
     ++totals.canvases;
@@ -359,6 +361,7 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
     // The first inference of a size makes the engine's code for it.
     const bool warm =
         !run_shapes.insert({canvas.processor, canvas.size.width, canvas.size.height}).second;
+    all_warm = all_warm && warm;
     if (options.deterministic || !warm) continue;
     (void)processors[static_cast<std::size_t>(canvas.processor)].profile.observe(
         canvas.size, std::max(canvas.inference_seconds, 1e-9));
@@ -371,6 +374,9 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
   totals.packed_canvas_area += job.canvas_area();
   report.fill = job.canvas_area() > 0 ? job.fill_area() / job.canvas_area() : 0;
   if (report.spent_seconds > 1.1 * report.budget_seconds) ++totals.windows_over_budget;
+  if (options.budget > 0 && !options.deterministic && all_warm && report.planned_seconds > 0) {
+    margin.observe(report.planned_seconds, report.spent_seconds);
+  }
 }
 
 Status StreamDetector::Impl::observe(const WindowReport& report) {
@@ -400,7 +406,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
 
   const Clock::time_point plan_begin = Clock::now();
   WindowJob job({processors, shapes, options, tuning, drop_history, report.budget_seconds,
-                 packed_pixel_seconds(), report.index});
+                 margin.share(), packed_pixel_seconds(), report.index});
   for (const auto& [number, stream] : streams) SPARING_RETURN_IF_ERROR(job.add_stream(*stream));
   StreamState* refreshed = refreshed_stream(report.budget_seconds);
   double trial_scale = 0;
@@ -436,7 +442,7 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     if (observer != nullptr) stream->frames = std::move(held);
   }
   totals.fill_seconds += seconds_since(fill_begin);
-  SPARING_RETURN_IF_ERROR(plan_ways(own_budget));
+  SPARING_RETURN_IF_ERROR(plan_ways(own_budget * margin.share()));
   report.seconds = now() - report.start;
   SPARING_RETURN_IF_ERROR(observe(report));
   return result;
@@ -573,7 +579,8 @@ DetectorTotals StreamDetector::totals() const {
 }
 
 Status StreamDetector::warm_up(std::span<const Size> frames, double most_seconds) {
-  return warm_up_processors(impl_->processors, impl_->shapes, frames, most_seconds);
+  return warm_up_processors(impl_->processors, impl_->shapes, impl_->tuning.canvas.stride, frames,
+                            most_seconds);
 }
 
 std::span<const CanvasShape> StreamDetector::canvases() const { return impl_->shapes; }

@@ -6,6 +6,7 @@
 #include "sparing/base/clock.h"
 #include "sparing/pipeline/frame_job.h"
 #include "sparing/streams/latency_meter.h"
+#include "sparing/streams/model_canvas.h"
 #include "sparing/streams/way_planner.h"
 
 namespace sparing {
@@ -39,18 +40,23 @@ std::vector<Size> first_inputs(const ModelInput& input, std::span<const Size> fr
 }
 
 Status warm_up_processors(std::span<const Processor> processors,
-                          std::span<const CanvasShape> canvases, std::span<const Size> frames,
-                          double most_seconds) {
+                          std::span<const CanvasShape> canvases, int stride,
+                          std::span<const Size> frames, double most_seconds) {
   const Clock::time_point begin = Clock::now();
   for (const Processor& processor : processors) {
     const LatencyProfile& profile = processor.profile;
     SPARING_ASSIGN_OR_RETURN(LatencyMeter meter, LatencyMeter::create(processor.detector));
-    std::vector<Size> sizes = first_inputs(processor.detector.impl().manifest.input, frames);
+    const ModelInput& input = processor.detector.impl().manifest.input;
+    std::vector<Size> sizes = first_inputs(input, frames);
     const std::size_t needed = sizes.size();
-    for (const CanvasShape& canvas : canvases) {
-      if (std::find(sizes.begin(), sizes.end(), canvas.size) == sizes.end() &&
-          profile.runs(canvas.size) && profile.estimate(canvas.size) <= most_seconds)
-        sizes.push_back(canvas.size);
+    const auto add = [&](Size size) {
+      if (std::find(sizes.begin(), sizes.end(), size) == sizes.end() && profile.runs(size) &&
+          profile.estimate(size) <= most_seconds)
+        sizes.push_back(size);
+    };
+    for (const CanvasShape& canvas : canvases) add(canvas.size);
+    for (const Size& frame : frames) {
+      for (const double scale : kFrameScales) add(canvas_for(input, stride, scaled(frame, scale)));
     }
     std::stable_sort(
         sizes.begin() + static_cast<std::ptrdiff_t>(needed), sizes.end(),

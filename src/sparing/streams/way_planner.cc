@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sparing/streams/model_canvas.h"
+
 namespace sparing {
 namespace {
 
@@ -306,10 +308,7 @@ double WayPlanner::packed_pixels() const {
 StreamChoices WayPlanner::choices(const WayCosts& costs, int frames, bool tight) const {
   StreamChoices result;
   result.weight = std::max(1.0, static_cast<double>(objects_.size()) / object_frames_);
-  const auto whole = [&](double scale) {
-    return costs.whole({std::max(1, static_cast<int>(std::lround(frame_.width * scale))),
-                        std::max(1, static_cast<int>(std::lround(frame_.height * scale)))});
-  };
+  const auto whole = [&](double scale) { return costs.whole(scaled(frame_, scale)); };
   const int farthest = this->farthest(tight);
   const auto add = [&](DetectWay way, double scale, double look, double recall) {
     for (const int every : kKeyDistances) {

@@ -15,8 +15,6 @@
 namespace sparing {
 namespace {
 
-// Plans aim below the budget by this, as single inferences take longer than the profile says.
-constexpr double kBudgetMargin = 0.95;
 // Regions that would take this share of the whole frame's pixels are replaced by it: it sees more.
 constexpr double kWholeInstead = 0.9;
 constexpr int kExploreWindows = 8;
@@ -32,13 +30,6 @@ Roi whole_roi(Size frame) {
   roi.rect = {0, 0, static_cast<double>(frame.width), static_cast<double>(frame.height)};
   roi.source = RoiSource::kWholeFrame;
   return roi;
-}
-
-Size scaled(Size size, double scale) {
-  const auto side = [scale](int s) {
-    return std::max(1, static_cast<int>(std::lround(s * scale)));
-  };
-  return {side(size.width), side(size.height)};
 }
 
 const ModelInput& input_of(const WindowContext& context) {
@@ -306,7 +297,7 @@ void WindowJob::keep_within_budget() {
     total += d.cost;
   }
   wanted_seconds_ += total;
-  const double budget = context_.budget * kBudgetMargin;
+  const double budget = context_.budget * context_.plan_share;
   if (total <= budget) return;
   // Frames are taken away evenly in time, whole (all tiles of one): the order is by bit reversal of
   // their number, so that what stays is spread.
@@ -361,12 +352,12 @@ Status WindowJob::plan() {
     job_items_.push_back({d.item});
     direct_cost += d.cost;
   }
-  thin_key_frames(pixels, std::max(0.0, context_.budget * kBudgetMargin - direct_cost));
+  thin_key_frames(pixels, std::max(0.0, context_.budget * context_.plan_share - direct_cost));
   if (!packed_.empty()) {
     std::vector<RoiRequest> requests;
     for (const Item& item : packed_) requests.push_back(item.request);
     const auto all = profiles();
-    const double left = std::max(0.0, context_.budget * kBudgetMargin - direct_cost);
+    const double left = std::max(0.0, context_.budget * context_.plan_share - direct_cost);
     const std::vector<double> budgets(all.size(), left / static_cast<double>(all.size()));
     const PlanResources resources{all, budgets, context_.shapes, context_.tuning.canvas,
                                   context_.tuning.pack};

@@ -22,6 +22,7 @@ struct WindowContext {
   const StreamTuning& tuning;
   DropHistory& drop_history;
   double budget = 0;                // seconds over all processors; infinite: none
+  double plan_share = 1;            // of the budget that plans may use (plan_margin.h)
   double packed_pixel_seconds = 0;  // of a pixel of regions on shared canvases, as usual
   std::int64_t window = 0;
 };
