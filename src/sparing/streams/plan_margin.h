@@ -9,13 +9,13 @@ namespace sparing {
 class PlanMargin {
  public:
   // Plans of this share of the budget take no more than 1.1 times the budget in 99 of 100 windows,
-  // by what was observed; from 0.6 to 0.95, where it begins.
+  // by what was observed; from 0.6 to 0.95.
   double share() const;
   // Seconds of a window, both > 0.
   void observe(double planned, double spent);
 
  private:
-  double quantile_ = 1.1 / 0.95;  // of spent / planned
+  double quantile_ = 1.1 / 0.85;  // of spent / planned
 };
 
 }  // namespace sparing

@@ -34,6 +34,8 @@ namespace {
 // Canvases are rounded up, and a look should leave room for a little more.
 constexpr double kStartShare = 1.25;
 // Shared canvases, before any was planned.
+// Of a budget, for regions while a look at a whole frame is being saved for.
+constexpr double kShareWhileSaving = 0.5;
 constexpr Size kTypicalCanvas{640, 640};
 constexpr double kTypicalFill = 0.75;
 // What is kept of older windows' packed canvases, each window.
@@ -59,7 +61,8 @@ struct StreamDetector::Impl {
   int next_stream = 0;
   DropHistory drop_history;
   std::optional<double> next_budget;
-  // Seconds of windows in which nothing at all could be run: saved up until something can.
+  // Seconds of windows in which nothing at all could be run, or of those before a look at a whole
+  // frame: saved up until there are enough.
   double saved = 0;
   bool keep_pictures = false;
   StreamObserver* observer = nullptr;
@@ -76,6 +79,7 @@ struct StreamDetector::Impl {
   Status prepare();
   double window_budget() const;
   double start_budget() const;
+  double pending_look_cost() const;
   double whole_cost(Size frame, double scale) const;
   double packed_pixel_seconds() const;
   Status plan_ways(double budget);
@@ -144,6 +148,18 @@ double StreamDetector::Impl::window_budget() const {
 // Of a look at a whole frame, about: seconds.
 double StreamDetector::Impl::whole_cost(Size frame, double scale) const {
   return processors.front().profile.estimate(scaled(frame, scale));
+}
+
+// Of the cheapest look at a whole frame that is due and found no time; 0: none.
+double StreamDetector::Impl::pending_look_cost() const {
+  double least = 0;
+  for (const auto& [number, stream] : streams) {
+    if (!stream->look_pending || stream->frames.empty()) continue;
+    const Size size = stream->frames.back().size;
+    const double cost = whole_cost(size, stream->least_look_scale(size));
+    if (least == 0 || cost < least) least = cost;
+  }
+  return least;
 }
 
 // What the first looks at streams may take on top of the budget: they are the warm-up, and all that
@@ -400,7 +416,11 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
     SPARING_RETURN_IF_ERROR(stream->cut());
     totals.extract_seconds += std::exchange(stream->extract_seconds, 0);
   }
-  const double own_budget = window_budget() + saved;
+  const double fresh_budget = window_budget();
+  const double whole_budget = fresh_budget + saved;
+  const double look = pending_look_cost();
+  const bool saves = look > margin.share() * whole_budget;
+  const double own_budget = saves ? kShareWhileSaving * fresh_budget : whole_budget;
   report.budget_seconds = own_budget + start_budget();
   next_budget.reset();
 
@@ -418,7 +438,9 @@ Result<WindowResult> StreamDetector::Impl::finish_window() {
   }
   SPARING_RETURN_IF_ERROR(job.plan());
   totals.wanted_detector_seconds += job.wanted_seconds();
-  saved = job.jobs().empty() && job.wanted() > 0 ? report.budget_seconds : 0;
+  saved = saves                                    ? whole_budget - own_budget
+          : job.jobs().empty() && job.wanted() > 0 ? report.budget_seconds
+                                                   : 0;
   report.plan_seconds = seconds_since(plan_begin);
   totals.plan_seconds += report.plan_seconds;
 

@@ -12,6 +12,8 @@ namespace {
 // Regions are looked for no more often than this between key frames: at 30 frames a second things
 // move by little, and every look costs the same.
 constexpr double kExtractSeconds = 0.095;
+// Whole frames in place of regions are not drawn smaller than this part of their scale.
+constexpr double kLeastShrink = 0.4;
 
 }  // namespace
 
@@ -39,6 +41,14 @@ Result<StreamState> StreamState::create(int number, const StreamInfo& info,
   state.window_seconds_ = options.window;
   state.follow_score_ = options.follow_score;
   return state;
+}
+
+double StreamState::look_scale(Size frame) const {
+  return std::min(WayPlanner::start_scale(frame), planner.whole_scale());
+}
+
+double StreamState::least_look_scale(Size frame) const {
+  return frame_scale_below(kLeastShrink * look_scale(frame));
 }
 
 bool StreamState::wants_regions(const HeldFrame& frame) const {

@@ -54,6 +54,11 @@ class StreamState {
   int windows = 0;             // finished
   bool ended = false;
   bool keep_pictures = false;
+  bool look_pending = false;  // the whole frame should have been looked at, but there was no time
+
+  // Of a look at the whole frame in place of regions: as wanted, and the least that is worth it.
+  double look_scale(Size frame) const;
+  double least_look_scale(Size frame) const;
 
   // See StreamDetector::add_frame.
   Result<bool> add(SourceFrame frame);

@@ -18,10 +18,9 @@ namespace {
 // Regions that would take this share of the whole frame's pixels are replaced by it: it sees more.
 constexpr double kWholeInstead = 0.9;
 constexpr int kExploreWindows = 8;
-// A whole frame in place of regions takes at most this share of the window's budget, but is not
-// drawn smaller than this part of its scale.
+// A whole frame in place of regions takes at most this share of the window's budget, if that is
+// enough for the least look.
 constexpr double kWholeShare = 0.5;
-constexpr double kLeastShrink = 0.4;
 
 double area_of(Size size) { return static_cast<double>(size.width) * size.height; }
 
@@ -98,6 +97,18 @@ Status WindowJob::add_tiles(StreamState& stream, std::size_t frame, double scale
   return {};
 }
 
+// In place of regions. A beginning in a smaller picture is better than none.
+void WindowJob::add_look(StreamState& stream, std::size_t frame, double scale) {
+  const Size size = stream.frames[frame].size;
+  const double cost = context_.processors.front().profile.estimate(scaled(size, scale));
+  const double share = kWholeShare * context_.budget;
+  if (cost > share) {
+    scale =
+        std::max(stream.least_look_scale(size), frame_scale_below(scale * std::sqrt(share / cost)));
+  }
+  add_whole(stream, frame, scale, DrawPurpose::kDetect);
+}
+
 Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   HeldFrame& held = stream.frames[frame];
   if (!held.rois) {
@@ -106,16 +117,13 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   }
   if (held.rois->change != GlobalChange::kNone) {
     const bool first = held.rois->change == GlobalChange::kNoReference;
-    double scale =
-        first ? std::min(WayPlanner::start_scale(held.size), stream.planner.reference_scale())
-              : stream.planner.whole_scale();
-    // A beginning in a smaller picture is better than none.
-    const double cost = context_.processors.front().profile.estimate(scaled(held.size, scale));
-    const double share = kWholeShare * context_.budget;
-    if (cost > share) {
-      scale = frame_scale_below(scale * std::max(kLeastShrink, std::sqrt(share / cost)));
-    }
-    add_whole(stream, frame, scale, DrawPurpose::kDetect);
+    add_look(stream, frame,
+             first ? std::min(WayPlanner::start_scale(held.size), stream.planner.reference_scale())
+                   : stream.planner.whole_scale());
+    return {};
+  }
+  if (stream.look_pending && frame + 1 == stream.frames.size()) {
+    add_look(stream, frame, stream.look_scale(held.size));
     return {};
   }
   const Timestamp& time = held.source.frame.view().timestamp;
@@ -283,7 +291,8 @@ void WindowJob::thin_key_frames(double total_pixels, double seconds) {
 }
 
 void WindowJob::drop(const Item& item, DropReason reason) {
-  dropped_.push_back({item.stream, item.frame, item.objects, reason, item.purpose});
+  const bool whole = item.request.roi.source == RoiSource::kWholeFrame;
+  dropped_.push_back({item.stream, item.frame, item.objects, reason, item.purpose, whole});
 }
 
 // Whole frames and tiles beyond the budget are left out: what is looked at twice first, then every
@@ -445,6 +454,10 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
     bool looked_at = false;
   };
   std::vector<Found> found(stream.frames.size());
+  for (const Dropped& d : dropped_) {
+    if (d.stream == &stream && d.whole && d.purpose == DrawPurpose::kDetect)
+      stream.look_pending = stream.planner.wants_regions();
+  }
   std::size_t id = 0;
   for (std::size_t j = 0; j < jobs_.size(); ++j) {
     for (std::size_t r = 0; r < job_items_[j].size(); ++r) {
@@ -461,6 +474,7 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
         continue;
       }
       if (item.purpose != DrawPurpose::kTrial) frame.looked_at = true;
+      if (item.request.roi.source == RoiSource::kWholeFrame) stream.look_pending = false;
       for (const Roi& member : item.members) {
         const bool empty =
             std::none_of(detections.begin(), detections.end(), [&](const RoiDetection& d) {

@@ -101,12 +101,14 @@ class WindowJob {
     std::vector<std::int64_t> objects;
     DropReason reason;
     DrawPurpose purpose;
+    bool whole;
   };
 
   Item item_of(StreamState& stream, std::size_t frame, const Roi& roi, double scale) const;
   std::vector<const LatencyProfile*> profiles() const;
   Status add_regions(StreamState& stream, std::size_t frame);
   void add_whole(StreamState& stream, std::size_t frame, double scale, DrawPurpose purpose);
+  void add_look(StreamState& stream, std::size_t frame, double scale);
   Status add_tiles(StreamState& stream, std::size_t frame, double scale);
   void add_direct(Item item, Size canvas, PixelRect place);
   void drop(const Item& item, DropReason reason);
