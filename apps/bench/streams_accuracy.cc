@@ -92,9 +92,9 @@ class AccuracyStage {
   // whole frames at full size that stand for the truth among it.
   Status run_clip(const std::string& id) {
     SPARING_ASSIGN_OR_RETURN(Clip loaded, load_clip(id, setting_.part(), setting_.places()));
-    SPARING_ASSIGN_OR_RETURN(
-        Network network,
-        Network::create(setting_.context, setting_.model, loaded.group.labels, setting_.profile));
+    SPARING_ASSIGN_OR_RETURN(Network network,
+                             Network::create(setting_.context, setting_.model, loaded.group.labels,
+                                             setting_.network_costs));
     if (loaded.agreement) SPARING_RETURN_IF_ERROR(take_as_truth(loaded, network));
     clips_.push_back(std::move(loaded));
     const Clip& clip = clips_.back();
@@ -139,9 +139,9 @@ class AccuracyStage {
     for (const auto& [id, rows] : rows_) all.insert(all.end(), rows.begin(), rows.end());
     std::vector<Row> mixed = mixed_rows(all, ids);
     std::erase_if(mixed, [](const Row& row) { return row.method == "Sparing, auto"; });
-    SPARING_ASSIGN_OR_RETURN(Network network,
-                             Network::create(setting_.context, setting_.model,
-                                             {labels.begin(), labels.end()}, setting_.profile));
+    SPARING_ASSIGN_OR_RETURN(
+        Network network, Network::create(setting_.context, setting_.model,
+                                         {labels.begin(), labels.end()}, setting_.network_costs));
     const OurSettings settings = our_settings("auto", 0);
     SPARING_ASSIGN_OR_RETURN(OurRun run, run_ours(streams, network, settings.options));
     Row row{"mixed", "Sparing, auto",   settings.name, {settings.name},
@@ -215,8 +215,8 @@ Result<StreamsSetting> open_streams(const BenchOptions& options, Report& report)
   SPARING_ASSIGN_OR_RETURN(
       Model model,
       resolve_model(options.detect.model, default_model_paths(cli::share_dir()), context));
-  SPARING_ASSIGN_OR_RETURN(LatencyProfile profile, measure_bench_profile(context, model));
-  return StreamsSetting{options, report, context, std::move(model), std::move(profile)};
+  SPARING_ASSIGN_OR_RETURN(NetworkCosts costs, measure_costs(context, model));
+  return StreamsSetting{options, report, context, std::move(model), std::move(costs)};
 }
 
 Status bench_streams_accuracy(const BenchOptions& options, Report& report) {

@@ -19,7 +19,7 @@ struct StreamsSetting {
   Report& report;
   Context context;
   Model model;
-  LatencyProfile profile;
+  NetworkCosts network_costs;
 
   ClipPlaces places() const { return {options.detect.data, options.detect.video}; }
   ClipPart part() const;

@@ -62,8 +62,9 @@ Status bench_streams_budget(const BenchOptions& options, Report& report) {
     return {};
   }
   SPARING_ASSIGN_OR_RETURN(const Clip clip, load_clip("pets4", setting.part(), setting.places()));
-  SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
-                                                            clip.group.labels, setting.profile));
+  SPARING_ASSIGN_OR_RETURN(
+      Network network,
+      Network::create(setting.context, setting.model, clip.group.labels, setting.network_costs));
   const std::vector<FedStream> streams = feed_of(clip, kRepeats);
   SPARING_ASSIGN_OR_RETURN(const OurRun free, run_ours(streams, network, budget_options(0)));
   const double need_ms =

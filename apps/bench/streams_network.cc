@@ -7,6 +7,7 @@
 #include "sparing/base/clock.h"
 #include "sparing/pipeline/frame_job.h"
 #include "sparing/streams/canvas_runner.h"
+#include "sparing/streams/latency_meter.h"
 
 namespace sparing::bench {
 namespace {
@@ -40,14 +41,13 @@ struct Network::Parts {
   std::optional<CanvasRunner> runner;
 };
 
-Network::Network(std::unique_ptr<Parts> parts, const LatencyProfile& profile)
-    : parts_(std::move(parts)), profile_(profile) {}
+Network::Network(std::unique_ptr<Parts> parts, const NetworkCosts& costs)
+    : parts_(std::move(parts)), costs_(costs) {}
 Network::Network(Network&&) noexcept = default;
 Network::~Network() = default;
 
 Result<Network> Network::create(Context context, const Model& model,
-                                const std::vector<std::string>& labels,
-                                const LatencyProfile& profile) {
+                                const std::vector<std::string>& labels, const NetworkCosts& costs) {
   auto parts = std::make_unique<Parts>();
   parts->context = std::move(context);
   parts->model = model;
@@ -55,9 +55,9 @@ Result<Network> Network::create(Context context, const Model& model,
   SPARING_ASSIGN_OR_RETURN(Detector detector,
                            Detector::create(parts->context, model, detect_options(labels)));
   parts->processors.push_back(
-      Processor{processor_name(parts->context), std::move(detector), profile, ScaleModel{}});
+      Processor{processor_name(parts->context), std::move(detector), costs.varied, ScaleModel{}});
   parts->runner.emplace(parts->processors, Clock::now());
-  return Network(std::move(parts), profile);
+  return Network(std::move(parts), costs);
 }
 
 const std::vector<std::string>& Network::labels() const {
@@ -88,9 +88,11 @@ Result<Spend> Network::run(std::span<InputJob> jobs) {
     }
   }
   Spend spend;
+  Size before = jobs.empty() ? Size{} : jobs[0].size;
   const auto observe = [&](const CanvasReport& report) -> Status {
     const std::int64_t pixels = std::int64_t{report.size.width} * report.size.height;
-    spend += {cost(report.size), report.inference_seconds, 1, pixels};
+    spend += {cost(report.size, std::exchange(before, report.size)), report.inference_seconds, 1,
+              pixels};
     return {};
   };
   SPARING_RETURN_IF_ERROR(parts_->runner->run(canvases, {}, observe));
@@ -128,7 +130,7 @@ Result<std::vector<const Network::Look*>> Network::look(const Clip& clip,
     const std::int64_t pixels = std::int64_t{jobs[i].size.width} * jobs[i].size.height;
     // Measured times are shared out by area.
     const double share = static_cast<double>(pixels) / static_cast<double>(spend.pixels);
-    look.spend = {cost(jobs[i].size), spend.measured * share, 1, pixels};
+    look.spend = {cost(jobs[i].size, jobs[i].size), spend.measured * share, 1, pixels};
     looks_[keys[i]] = std::move(look);
   }
   std::vector<const Look*> looks;
@@ -157,13 +159,29 @@ Result<const Network::Look*> Network::whole(const Clip& clip, std::size_t stream
 Result<Processor> Network::processor() const {
   SPARING_ASSIGN_OR_RETURN(Detector detector, Detector::create(parts_->context, parts_->model,
                                                                detect_options(parts_->wanted)));
-  return Processor{parts_->processors[0].name, std::move(detector), profile_, ScaleModel{}};
+  return Processor{parts_->processors[0].name, std::move(detector), costs_.varied, ScaleModel{}};
 }
 
-Result<LatencyProfile> measure_bench_profile(const Context& context, const Model& model) {
+Result<NetworkCosts> measure_costs(const Context& context, const Model& model) {
+  constexpr int kRuns = 6;
   SPARING_ASSIGN_OR_RETURN(Detector detector, Detector::create(context, model));
   const std::vector<Size> sizes = {{128, 128}, {320, 320}, {480, 480}, {640, 640}, {960, 960}};
-  return measure_profile(detector, processor_name(context), sizes, 5);
+  SPARING_ASSIGN_OR_RETURN(LatencyMeter same, LatencyMeter::create(detector));
+  for (const int runs : {kRuns / 2, kRuns - kRuns / 2}) {
+    for (const Size& size : sizes) SPARING_RETURN_IF_ERROR(same.measure(size, 2, runs));
+  }
+  SPARING_ASSIGN_OR_RETURN(LatencyMeter varied, LatencyMeter::create(detector));
+  SPARING_RETURN_IF_ERROR(measure_all(varied, sizes, kRuns));
+  const std::string name = processor_name(context);
+  SPARING_ASSIGN_OR_RETURN(LatencyProfile same_profile, make_profile(model.manifest, same, name));
+  SPARING_ASSIGN_OR_RETURN(LatencyProfile varied_profile,
+                           make_profile(model.manifest, varied, name));
+  double more = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    more += varied.results()[i].seconds - same.results()[i].seconds;
+  }
+  return NetworkCosts{std::move(same_profile), std::move(varied_profile),
+                      std::max(0.0, more / static_cast<double>(sizes.size()))};
 }
 
 }  // namespace sparing::bench

@@ -34,18 +34,26 @@ struct InputJob {
   std::vector<std::vector<RoiDetection>> found;  // of each drawing, by run()
 };
 
+// What inferences cost, as measured.
+struct NetworkCosts {
+  LatencyProfile same;        // after one of the same size
+  LatencyProfile varied;      // after one of another size: what users' profiles tell
+  double switch_seconds = 0;  // the mean difference of the two
+};
+
 class Network {
  public:
-  // Reports the labels given only. `profile` gives all costs.
+  // Reports the labels given only.
   static Result<Network> create(Context context, const Model& model,
-                                const std::vector<std::string>& labels,
-                                const LatencyProfile& profile);
+                                const std::vector<std::string>& labels, const NetworkCosts& costs);
   Network(Network&&) noexcept;
   ~Network();
 
   const std::vector<std::string>& labels() const;
-  const LatencyProfile& profile() const { return profile_; }
-  double cost(Size input) const { return profile_.profiled(input); }
+  // Seconds of an inference; `before`: the size of the one before it.
+  double cost(Size input, Size before) const {
+    return costs_.same.profiled(input) + (input == before ? 0 : costs_.switch_seconds);
+  }
   // A size that the network takes: each side to the nearest multiple, within its limits.
   Size nearest_input(double width, double height) const;
 
@@ -73,10 +81,10 @@ class Network {
 
  private:
   struct Parts;
-  explicit Network(std::unique_ptr<Parts> parts, const LatencyProfile& profile);
+  explicit Network(std::unique_ptr<Parts> parts, const NetworkCosts& costs);
 
   std::unique_ptr<Parts> parts_;
-  LatencyProfile profile_;
+  NetworkCosts costs_;
   // Clip, stream, frame, rectangle, input.
   using Key = std::tuple<std::string, std::size_t, std::size_t, int, int, int, int, int, int>;
   static Key key_of(const Clip& clip, const View& view);
@@ -84,6 +92,6 @@ class Network {
 };
 
 // Times of inputs of a few sizes on all of the context's streams at once.
-Result<LatencyProfile> measure_bench_profile(const Context& context, const Model& model);
+Result<NetworkCosts> measure_costs(const Context& context, const Model& model);
 
 }  // namespace sparing::bench

@@ -52,8 +52,9 @@ BenchOptions one_core(BenchOptions options) {
 Status measure_pets(StreamsSetting& setting) {
   Report& report = setting.report;
   SPARING_ASSIGN_OR_RETURN(const Clip clip, load_clip("pets4", setting.part(), setting.places()));
-  SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
-                                                            clip.group.labels, setting.profile));
+  SPARING_ASSIGN_OR_RETURN(
+      Network network,
+      Network::create(setting.context, setting.model, clip.group.labels, setting.network_costs));
   if (auto warm = measure(clip, network, 1); !warm.ok()) return warm.error();
   SPARING_ASSIGN_OR_RETURN(const OtherWork four, measure(clip, network, 4));
   report.add({"other768.ms_per_frame", four.ms_per_frame, "ms",
@@ -77,8 +78,9 @@ Status measure_pets(StreamsSetting& setting) {
 
 Status measure_1080(StreamsSetting& setting) {
   SPARING_ASSIGN_OR_RETURN(const Clip clip, load_clip("mot04", ClipPart::kJudge, setting.places()));
-  SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
-                                                            clip.group.labels, setting.profile));
+  SPARING_ASSIGN_OR_RETURN(
+      Network network,
+      Network::create(setting.context, setting.model, clip.group.labels, setting.network_costs));
   SPARING_ASSIGN_OR_RETURN(const OtherWork work, measure(clip, network, 1));
   setting.report.add({"other1080.ms_per_frame", work.ms_per_frame, "ms",
                       "packed, MOT17-04, one core; " + work.parts});

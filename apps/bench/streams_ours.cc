@@ -14,14 +14,16 @@ class Meter : public StreamObserver {
  public:
   explicit Meter(const Network& network, OurRun& run) : network_(network), run_(run) {}
   Status on_canvas(const CanvasReport& canvas) override {
-    run_.outcome.spend += {network_.cost(canvas.size), canvas.inference_seconds, 1,
-                           std::int64_t{canvas.size.width} * canvas.size.height};
+    run_.outcome.spend +=
+        {network_.cost(canvas.size, std::exchange(before_, canvas.size)), canvas.inference_seconds,
+         1, std::int64_t{canvas.size.width} * canvas.size.height};
     return {};
   }
 
  private:
   const Network& network_;
   OurRun& run_;
+  Size before_;
 };
 
 // Keeps a window's boxes and what it reports, but not the frames.

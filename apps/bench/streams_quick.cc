@@ -16,8 +16,9 @@ Status bench_streams_quick(StreamsSetting& setting) {
   const int streams[] = {0, 2};  // the first and the third
   SPARING_ASSIGN_OR_RETURN(const Clip clip,
                            load_clip("pets4", setting.part(), setting.places(), streams));
-  SPARING_ASSIGN_OR_RETURN(Network network, Network::create(setting.context, setting.model,
-                                                            clip.group.labels, setting.profile));
+  SPARING_ASSIGN_OR_RETURN(
+      Network network,
+      Network::create(setting.context, setting.model, clip.group.labels, setting.network_costs));
   std::vector<Row> rows;
   const auto run = [&](std::unique_ptr<Approach> approach) -> Status {
     SPARING_ASSIGN_OR_RETURN(const Outcome outcome, approach->run(clip, network));

@@ -12,8 +12,6 @@
 namespace sparing {
 namespace {
 
-constexpr int kPasses = 3;
-
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -104,13 +102,13 @@ std::vector<ShapeLatency> LatencyMeter::results() const {
 
 Status measure_all(LatencyMeter& meter, const std::vector<Size>& sizes, int runs,
                    const std::stop_token& stop) {
-  const int passes = std::min(kPasses, runs);
-  for (int pass = 0; pass < passes; ++pass) {
+  for (int round = 0; round <= runs; ++round) {
     for (const Size& size : sizes) {
       if (stop.stop_requested()) {
         return Error{ErrorCode::kInterrupted, "measurement", "stopped", "run it again"};
       }
-      SPARING_RETURN_IF_ERROR(meter.measure(size, 1, (runs + passes - 1) / passes));
+      const bool first = round == 0;
+      SPARING_RETURN_IF_ERROR(meter.measure(size, first ? 1 : 0, first ? 0 : 1));
     }
   }
   return {};
