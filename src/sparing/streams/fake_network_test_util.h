@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sparing/backends/fake.h"
 #include "sparing/models/manifest.h"
@@ -26,7 +27,8 @@ class FakeNetwork {
     graph.run = [counts = counts_](const auto& inputs, const auto& outputs) -> Status {
       const Shape& shape = inputs.at("input").shape;
       const std::lock_guard lock(counts->mutex);
-      ++counts->runs[{static_cast<int>(shape[3]), static_cast<int>(shape[2])}];
+      counts->order.emplace_back(static_cast<int>(shape[3]), static_cast<int>(shape[2]));
+      ++counts->runs[counts->order.back()];
       (void)outputs;  // a row of zeros: a score of 0
       return {};
     };
@@ -44,6 +46,8 @@ class FakeNetwork {
   Model& model() { return model_; }
   Context& context() { return context_; }
   Detector detector() const { return Detector::create(context_, model_).value(); }
+  // Width and height of every run; not while one runs.
+  const std::vector<std::pair<int, int>>& order() const { return counts_->order; }
   std::map<std::pair<int, int>, int> runs() const {
     const std::lock_guard lock(counts_->mutex);
     return counts_->runs;
@@ -52,6 +56,7 @@ class FakeNetwork {
  private:
   struct Counts {
     mutable std::mutex mutex;
+    std::vector<std::pair<int, int>> order;
     std::map<std::pair<int, int>, int> runs;
   };
   std::shared_ptr<Counts> counts_;

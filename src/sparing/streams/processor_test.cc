@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <utility>
 
 #include "sparing/streams/fake_network_test_util.h"
@@ -36,8 +38,17 @@ TEST(MeasureProfile, RunsEverySizeOnAllStreamsAtOnce) {
   EXPECT_GT(profile->estimate({64, 64}), 0);
   EXPECT_EQ(profile->processor().processor, "cpu:f32:2:2");
   EXPECT_EQ(profile->processor().model, "net");
-  // Two passes of one run and one before it, on two streams.
-  EXPECT_THAT(network.runs(), ElementsAre(Pair(std::pair(64, 64), 8), Pair(std::pair(128, 96), 8)));
+  // Two runs and one before them, on two streams.
+  EXPECT_THAT(network.runs(), ElementsAre(Pair(std::pair(64, 64), 6), Pair(std::pair(128, 96), 6)));
+}
+
+TEST(MeasureProfile, RunsEachSizeAfterAnother) {
+  FakeNetwork network({.threads = 1, .streams = 1});
+  Detector detector = network.detector();
+  ASSERT_TRUE(measure_profile(detector, "cpu:f32:1", {{64, 64}, {128, 96}, {96, 96}}, 5).ok());
+  ASSERT_EQ(network.order().size(), 18U);
+  EXPECT_EQ(std::adjacent_find(network.order().begin(), network.order().end()),
+            network.order().end());
 }
 
 TEST(MeasureProfile, TakesSizesOfItsOwnThatTheModelTakes) {

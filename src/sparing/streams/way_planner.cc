@@ -216,6 +216,7 @@ void WayPlanner::observe_packed(double pixels, int key_frames) {
   if (key_frames <= 0) return;
   const double mean = pixels / key_frames / (scale_ * scale_);
   packed_pixels_ = packed_pixels_ < 0 ? mean : 0.3 * packed_pixels_ + 0.7 * mean;
+  packed_objects_pixels_ = object_pixels();
 }
 
 const WayPlanner::Measured& WayPlanner::measured_of(DetectWay way, double scale) const {
@@ -288,8 +289,17 @@ int WayPlanner::farthest(bool tight) const {
   return std::min(most, every_ + (evidence >= kEnoughEvidence ? step_ : 0));
 }
 
+// Of a key frame at the factor 1: as it was, by how the known objects have become more or less
+// since.
 double WayPlanner::packed_pixels() const {
-  if (packed_pixels_ >= 0) return packed_pixels_;
+  const double now = object_pixels();
+  if (packed_pixels_ < 0) return now * kMotionShare;
+  if (wants_regions() || now <= 0 || packed_objects_pixels_ <= 0) return packed_pixels_;
+  return packed_pixels_ * now / packed_objects_pixels_;
+}
+
+// Of the known objects' regions in a key frame, at the factor 1.
+double WayPlanner::object_pixels() const {
   double pixels = 0;
   for (const SeenObject& o : objects_) {
     const Box& box = o.detection.box;
@@ -302,7 +312,7 @@ double WayPlanner::packed_pixels() const {
         std::clamp(safe_height(heights_, o.detection.score) / apparent_height(features), 0.1, 2.0);
     pixels += (box.width() + 2 * pad) * (box.height() + 2 * pad) * scale * scale;
   }
-  return pixels / object_frames_ * kMotionShare;
+  return pixels / object_frames_;
 }
 
 StreamChoices WayPlanner::choices(const WayCosts& costs, int frames, bool tight) const {

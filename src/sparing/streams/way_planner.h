@@ -107,6 +107,7 @@ class WayPlanner {
   double every_recall(int every) const;
   int farthest(bool tight) const;
   double packed_pixels() const;
+  double object_pixels() const;
 
   StreamOptions options_;
   MergeOptions merge_;
@@ -118,9 +119,10 @@ class WayPlanner {
   int every_ = 1;
   bool tight_ = false;
   Size frame_;
-  std::vector<SeenObject> objects_;  // of the key frames of the last window with any
-  int object_frames_ = 1;            // how many those were
-  double packed_pixels_ = -1;        // a key frame at the factor 1, smoothed; -1: unknown
+  std::vector<SeenObject> objects_;   // of the key frames of the last window with any
+  int object_frames_ = 1;             // how many those were
+  double packed_pixels_ = -1;         // a key frame at the factor 1, smoothed; -1: unknown
+  double packed_objects_pixels_ = 0;  // object_pixels() then
   std::array<Measured, kPackedFactors.size()> packed_{};
   Measured tiles_;
   std::array<Measured, kFrameScales.size()> frames_{};
