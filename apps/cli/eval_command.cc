@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ constexpr const char* kHelp =
 
 struct EvalCommand {
   std::string detections;
+  std::optional<std::int64_t> stream;  // of several in one file
   std::string ground_truth;
   GroundTruthOptions reading;
   std::string image_size;
@@ -108,7 +110,7 @@ int EvalCommand::run() {
   }
   auto truth = read_ground_truth(ground_truth, reading);
   if (!truth.ok()) return report(truth.error());
-  auto found = read_detections(detections);
+  auto found = read_detections(detections, stream);
   if (!found.ok()) return report(found.error());
   long long removed = 0;
   DetectionSet mapped = map_classes(*found, *truth, &removed);
@@ -142,6 +144,9 @@ void add_eval_command(CLI::App& parent, Command& run) {
   app->add_option("detections", command->detections,
                   "JSON Lines, COCO results or MOT text, as `sparing detect` writes them")
       ->required();
+  check_range<std::int64_t>(app->add_option("--stream", command->stream,
+                                            "of several streams' JSON Lines this one, from 0"),
+                            0, 1e9);
   app->add_option("--gt", command->ground_truth,
                   "ground truth: MOT gt.txt, COCO instances, YOLO folder")
       ->required();

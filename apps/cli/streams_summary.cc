@@ -198,6 +198,7 @@ Json stream_json(const StreamRunStatistics& stream, bool paced) {
   json["frames"] = stream.frames;
   json["key_frames"] = detector.key_frames;
   json["unseen_key_frames"] = detector.unseen_key_frames;
+  json["partial_frames"] = detector.partial_frames;
   json["detections"] = stream.detections;
   json["boxes"] = Json::object();
   for (const BoxOrigin origin :

@@ -1,7 +1,9 @@
 // Readers of detections and ground truth.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "sparing/base/annotation.h"
@@ -10,13 +12,15 @@
 namespace sparing {
 
 // Detections as our sinks write them: JSON Lines, COCO results, or MOT text, told apart by content.
-//   - JSON Lines: image ids are the frame numbers, labels come from the lines. One stream only.
+//   - JSON Lines: image ids are the frame numbers, labels come from the lines. One stream only:
+//     that of `stream`, or all lines must be of one.
 //   - COCO results: image ids and class ids are COCO's own; labels only where the entries have
 //     "label", as our sink's do.
 //   - MOT: image ids are 0-based (files count from 1), class ids too; there are no labels.
 // A blank file is a run without detections. kInput: names the file, the line or entry, and the
 // field.
-Result<DetectionSet> read_detections(const std::filesystem::path& file);
+Result<DetectionSet> read_detections(const std::filesystem::path& file,
+                                     std::optional<std::int64_t> stream = {});
 
 struct GroundTruthOptions {
   // "mot", "coco", "yolo", "yolo0", "yolo1"; empty: from the content (yolo for a directory).

@@ -31,14 +31,14 @@ std::filesystem::path profile_file(const ProfileIdentity& identity);
 // the profile.
 std::string to_json(const LatencyProfile& profile, const ProfileIdentity& identity);
 
-// Reads the JSON form, strictly. `name_for_errors` is the file's name. kInput: not JSON, a missing,
+// Reads the JSON form, strictly. `name_for_errors` is the file's name. kModel: not JSON, a missing,
 // unknown, twice given or wrong field, named with its value and the fix; kNotSupported: it is of
 // another model, processor, machine or engine than `identity`, or of a newer schema, with what was
 // found.
 Result<LatencyProfile> parse_profile(std::string_view json, const std::string& name_for_errors,
                                      const ProfileIdentity& identity,
                                      const LatencyOptions& options = {});
-// The same from a file. kInput also: missing, unreadable, over 1 MB.
+// The same from a file. kModel also: missing, unreadable, over 1 MB.
 Result<LatencyProfile> load_profile(const std::filesystem::path& file,
                                     const ProfileIdentity& identity,
                                     const LatencyOptions& options = {});

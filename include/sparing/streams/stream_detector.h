@@ -136,6 +136,7 @@ struct StreamStatistics {
   std::string name;
   std::int64_t frames = 0;
   std::int64_t key_frames = 0;         // looked at
+  std::int64_t partial_frames = 0;     // between them, where only what was new was looked at
   std::int64_t unseen_key_frames = 0;  // should have been, but their regions were dropped
   std::int64_t detections = 0;
   FillCounters fill;
@@ -174,7 +175,8 @@ struct DetectorTotals {
   double fill_seconds = 0;  // tracking and filling
   double packed_area = 0;   // placed regions / canvases: the fill is the quotient
   double packed_canvas_area = 0;
-  std::int64_t windows_over_budget = 0;   // measured spending above 1.1 times the budget
+  // Measured spending (where that enters no decision: planned) above 1.1 times the budget.
+  std::int64_t windows_over_budget = 0;
   std::vector<std::int64_t> canvases_of;  // of each processor
   // Of the network's detections; those below the score are none.
   std::vector<DropCount> dropped_detections;

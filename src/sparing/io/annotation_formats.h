@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@
 
 namespace sparing {
 
-Result<DetectionSet> parse_jsonl_detections(std::string_view text, const std::string& name);
+// Of that stream, where one is named.
+Result<DetectionSet> parse_jsonl_detections(std::string_view text, const std::string& name,
+                                            std::optional<std::int64_t> stream = {});
 Result<DetectionSet> parse_coco_detections(std::string_view text, const std::string& name);
 Result<DetectionSet> parse_mot_detections(std::string_view text, const std::string& name);
 

@@ -154,12 +154,17 @@ Result<AnnotationSet> read_yolo_file(const fs::path& path, const std::string& te
   return set;
 }
 
-Result<DetectionSet> read_detections_file(const fs::path& file) {
+Result<DetectionSet> read_detections_file(const fs::path& file,
+                                          std::optional<std::int64_t> stream) {
   SPARING_ASSIGN_OR_RETURN(const std::string text, read_text(file));
+  if (stream && first_character(text) != '{') {
+    return file_error(file, "it does not tell streams apart, as only JSON Lines do",
+                      "leave --stream out, or give a .jsonl file");
+  }
   switch (first_character(text)) {
     case '\0': return DetectionSet{};  // a run that found nothing, in MOT text
     case '[': return parse_coco_detections(text, file.string());
-    case '{': return parse_jsonl_detections(text, file.string());
+    case '{': return parse_jsonl_detections(text, file.string(), stream);
     default: return parse_mot_detections(text, file.string());
   }
 }
@@ -230,8 +235,8 @@ bool parse_number(std::string_view text, double& value) {
   return result.ec == std::errc() && result.ptr == end && std::isfinite(value);
 }
 
-Result<DetectionSet> read_detections(const fs::path& file) {
-  return guarded(file, [&] { return read_detections_file(file); });
+Result<DetectionSet> read_detections(const fs::path& file, std::optional<std::int64_t> stream) {
+  return guarded(file, [&] { return read_detections_file(file, stream); });
 }
 
 Result<AnnotationSet> read_ground_truth(const fs::path& path, const GroundTruthOptions& options) {

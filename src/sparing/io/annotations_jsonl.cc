@@ -12,7 +12,8 @@ namespace {
 
 class JsonlReader {
  public:
-  explicit JsonlReader(const std::string& name) : name_(name) {}
+  JsonlReader(const std::string& name, std::optional<std::int64_t> stream)
+      : name_(name), wanted_(stream), stream_(stream) {}
 
   Status line(std::int64_t number, std::string_view text) {
     const std::string thing = "file '" + name_ + "', line " + std::to_string(number);
@@ -27,7 +28,8 @@ class JsonlReader {
       return record.error("schema", "is " + std::to_string(schema) + ", this version reads 1",
                           "update Sparing");
     }
-    SPARING_RETURN_IF_ERROR(check_stream(record));
+    SPARING_ASSIGN_OR_RETURN(const bool of_stream, check_stream(record));
+    if (!of_stream) return {};
     SPARING_ASSIGN_OR_RETURN(const std::int64_t frame, record.integer("frame", 0, INT64_MAX));
     const auto [entry, is_new] = images_.try_emplace(frame);
     if (!is_new) {
@@ -37,7 +39,14 @@ class JsonlReader {
     return detections(record, entry->second);
   }
 
-  DetectionSet take() {
+  Result<DetectionSet> take() {
+    if (wanted_ && !streams_.contains(*wanted_)) {
+      std::string there;
+      for (const std::int64_t stream : streams_)
+        there += (there.empty() ? "" : ", ") + std::to_string(stream);
+      return Error{ErrorCode::kInput, "file '" + name_ + "'",
+                   "it has no line of stream " + std::to_string(*wanted_), "there are: " + there};
+    }
     DetectionSet set;
     set.labels = std::move(labels_);
     set.images = in_order<ImageDetections>(images_, &ImageDetections::detections);
@@ -45,18 +54,21 @@ class JsonlReader {
   }
 
  private:
-  Status check_stream(const JsonRecord& record) {
+  // Whether the line is to be read.
+  Result<bool> check_stream(const JsonRecord& record) {
     std::int64_t stream = 0;
     if (record.has("stream")) {
       SPARING_ASSIGN_OR_RETURN(stream, record.integer("stream", 0, INT64_MAX));
     }
+    streams_.insert(stream);
+    if (wanted_) return stream == *wanted_;
     if (stream_.value_or(stream) != stream) {
       return record.error("stream",
                           "is " + std::to_string(stream) + " after " + std::to_string(*stream_),
-                          "keep the lines of one stream");
+                          "name one with --stream");
     }
     stream_ = stream;
-    return {};
+    return true;
   }
 
   Status detections(const JsonRecord& frame, std::vector<Detection>& target) {
@@ -94,15 +106,18 @@ class JsonlReader {
   }
 
   const std::string& name_;
+  const std::optional<std::int64_t> wanted_;
   std::optional<std::int64_t> stream_;
+  std::set<std::int64_t> streams_;
   std::map<std::int64_t, std::vector<Detection>> images_;
   std::vector<std::string> labels_;
 };
 
 }  // namespace
 
-Result<DetectionSet> parse_jsonl_detections(std::string_view text, const std::string& name) {
-  JsonlReader reader(name);
+Result<DetectionSet> parse_jsonl_detections(std::string_view text, const std::string& name,
+                                            std::optional<std::int64_t> stream) {
+  JsonlReader reader(name, stream);
   SPARING_RETURN_IF_ERROR(for_each_line(
       text, [&](std::int64_t number, std::string_view line) { return reader.line(number, line); }));
   return reader.take();

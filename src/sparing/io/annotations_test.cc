@@ -89,10 +89,28 @@ TEST(ReadJsonl, NamesLineAndField) {
                {"line 2", "'cat'", "'dog'"});
   expect_error(read, line(4, "") + line(4, ""), {"line 2", "'frame' is 4 a second time"});
   expect_error(read, line(0, "", R"(,"stream":0)") + line(0, "", R"(,"stream":1)"),
-               {"line 2", "'stream' is 1 after 0"});
+               {"line 2", "'stream' is 1 after 0", "--stream"});
   expect_error(read, "{\"schema\":" + std::string(1000000, '['), {"not JSON"});
   expect_error(read, R"({"schema":)" + std::string(100000, '[') + std::string(100000, ']') + "}",
                {"'schema' is an array"});
+}
+
+TEST(ReadJsonl, OneOfSeveralStreams) {
+  const TestDirectory dir;
+  const std::string text = line(0, kDog, R"(,"stream":0)") + line(0, "", R"(,"stream":2)") +
+                           line(1, kDog, R"(,"stream":2)");
+  write_file(dir / "d", text);
+  const auto two = read_detections(dir / "d", 2);
+  ASSERT_TRUE(two.ok()) << two.error().to_string();
+  ASSERT_EQ(two->images.size(), 2u);
+  EXPECT_TRUE(two->images[0].detections.empty());
+  EXPECT_EQ(two->images[1].detections.size(), 1u);
+  EXPECT_EQ(read_detections(dir / "d", 0)->images.size(), 1u);
+  const auto none = read_detections(dir / "d", 1);
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().to_string(), HasSubstr("0, 2"));
+  write_file(dir / "m", "1,1,0,0,5,5,1,-1,-1,-1\n");
+  EXPECT_THAT(read_detections(dir / "m", 0).error().to_string(), HasSubstr("JSON Lines"));
 }
 
 TEST(ReadCocoResults, KeepsCocosIds) {

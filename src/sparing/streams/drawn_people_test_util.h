@@ -31,6 +31,7 @@ struct Person {
 struct Scene {
   Size size{480, 360};
   std::vector<Person> people;
+  int rate = 10;                         // frames a second
   std::int64_t brighter_from = 1 << 30;  // the frame from which on there is more light
 
   std::vector<Box> boxes(std::int64_t frame) const {
@@ -68,7 +69,7 @@ struct Scene {
                   static_cast<std::size_t>(view.planes[static_cast<std::size_t>(plane)].stride *
                                            ((size.height + 1) / 2)));
     }
-    view.timestamp = {index, {1, 10}};
+    view.timestamp = {index, {1, rate}};
     SourceFrame source;
     source.frame = std::move(frame);
     source.index = index;
@@ -104,8 +105,8 @@ inline std::vector<Box> bright_boxes(const float* pixels, int width, int height)
 // `damaged`: every inference also finds a box without an edge. `score`: of what the n-th inference
 // finds.
 inline Processor make_processor(const std::string& name, int streams = 1, double ns_per_pixel = 100,
-                         const DetectOptions& detect = {}, bool damaged = false,
-                         std::function<float(int)> score = nullptr) {
+                                const DetectOptions& detect = {}, bool damaged = false,
+                                std::function<float(int)> score = nullptr) {
   FakeGraph graph;
   graph.inputs = {{"input", {DataType::kFloat32, {1, 3, -1, -1}}}};
   graph.outputs = {{"boxes", {DataType::kFloat32, {1, kMostBoxes, 6}}}};
@@ -167,7 +168,7 @@ inline StreamOptions deterministic(const std::string& mode, int every) {
 }
 
 inline StreamDetector make_detector(const StreamOptions& options, const StreamTuning& tuning = {},
-                             int processors = 1) {
+                                    int processors = 1) {
   std::vector<Processor> all;
   for (int i = 0; i < processors; ++i) all.push_back(make_processor("fake:" + std::to_string(i)));
   return StreamDetector::create(std::move(all), options, tuning).value();
@@ -175,11 +176,12 @@ inline StreamDetector make_detector(const StreamOptions& options, const StreamTu
 
 // Plays `frames` of each scene.
 inline Played play(StreamDetector& detector, const std::vector<Scene>& scenes,
-            const std::vector<std::int64_t>& frames) {
+                   const std::vector<std::int64_t>& frames) {
   Played run;
   std::vector<std::int64_t> next(scenes.size(), 0);
   for (std::size_t s = 0; s < scenes.size(); ++s) {
-    EXPECT_EQ(detector.add_stream({"s" + std::to_string(s), {10, 1}}).value(), static_cast<int>(s));
+    EXPECT_EQ(detector.add_stream({"s" + std::to_string(s), {scenes[s].rate, 1}}).value(),
+              static_cast<int>(s));
   }
   std::set<int> ended;
   while (ended.size() < scenes.size()) {
@@ -215,7 +217,7 @@ struct Score {
 };
 
 inline Score score(const Scene& scene, const std::vector<StreamFrameResult>& frames,
-            float overlap = 0.7f) {
+                   float overlap = 0.7f) {
   int truth = 0, found = 0, boxes = 0, right = 0;
   for (const StreamFrameResult& f : frames) {
     const std::vector<Box> drawn = scene.boxes(f.source.index);

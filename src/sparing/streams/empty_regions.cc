@@ -28,10 +28,10 @@ bool is_known(const Roi& roi) {
 
 }  // namespace
 
-EmptyRegions::Place* EmptyRegions::find(const Rect& rect) {
-  Place* best = nullptr;
+const EmptyRegions::Place* EmptyRegions::find(const Rect& rect) const {
+  const Place* best = nullptr;
   double most = kSameIou;
-  for (Place& place : places_) {
+  for (const Place& place : places_) {
     const double common = overlap(place.rect, rect);
     if (common < most) continue;
     most = common;
@@ -40,24 +40,29 @@ EmptyRegions::Place* EmptyRegions::find(const Rect& rect) {
   return best;
 }
 
-bool EmptyRegions::skips(const Roi& roi, const Timestamp& time) {
+bool EmptyRegions::rests(const Roi& roi, const Timestamp& time) const {
   if (is_known(roi)) return false;
   const Place* place = find(roi.rect);
   if (place == nullptr) return false;
   const double rest = std::min(kLongestRest, kFirstRest * std::exp2(place->times - 1));
-  if (seconds_between(place->last, time) >= rest) return false;
+  return seconds_between(place->last, time) < rest;
+}
+
+bool EmptyRegions::skips(const Roi& roi, const Timestamp& time) {
+  if (!rests(roi, time)) return false;
   ++skipped_;
   return true;
 }
 
 void EmptyRegions::looked_at(const Roi& roi, bool empty, const Timestamp& time) {
   if (is_known(roi)) return;
-  Place* place = find(roi.rect);
+  const Place* const found = find(roi.rect);
   if (!empty) {
-    if (place != nullptr) places_.erase(places_.begin() + (place - places_.data()));
+    if (found != nullptr) places_.erase(places_.begin() + (found - places_.data()));
     return;
   }
-  if (place != nullptr) {
+  if (found != nullptr) {
+    Place* const place = places_.data() + (found - places_.data());
     place->rect = roi.rect;
     place->times = std::min(place->times + 1, 30);
     place->last = time;

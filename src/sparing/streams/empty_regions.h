@@ -17,6 +17,8 @@ class EmptyRegions {
   // Whether a region was found empty so lately that it is left out now. Regions of known objects
   // and whole frames never are. Counts as seen: see skipped().
   bool skips(const Roi& roi, const Timestamp& time);
+  // The same without counting.
+  bool rests(const Roi& roi, const Timestamp& time) const;
   // What came of a region that was looked at.
   void looked_at(const Roi& roi, bool empty, const Timestamp& time);
   std::int64_t skipped() const { return skipped_; }
@@ -28,7 +30,7 @@ class EmptyRegions {
     int times = 0;  // empty in a row
     Timestamp last;
   };
-  Place* find(const Rect& rect);
+  const Place* find(const Rect& rect) const;
 
   std::vector<Place> places_;
   std::int64_t skipped_ = 0;

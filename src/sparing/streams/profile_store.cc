@@ -80,7 +80,7 @@ Result<LatencyProfile> parse_profile(std::string_view json, const std::string& n
                                      const ProfileIdentity& identity,
                                      const LatencyOptions& options) {
   const std::string thing = "latency profile '" + name_for_errors + "'";
-  JsonErrors errors(ErrorCode::kInput, thing, "docs/models.md");
+  JsonErrors errors(ErrorCode::kModel, thing, "docs/models.md");
   const auto document = parse_json(json, kLimits, errors);
   if (!document) return errors.status().error();
   JsonObject object(*document, "", errors);
@@ -98,9 +98,13 @@ Result<LatencyProfile> parse_profile(std::string_view json, const std::string& n
 
 Result<LatencyProfile> load_profile(const fs::path& file, const ProfileIdentity& identity,
                                     const LatencyOptions& options) {
-  SPARING_ASSIGN_OR_RETURN(const std::string text,
-                           read_small_file(file.string(), kLimits.max_bytes));
-  return parse_profile(text, file.string(), identity, options);
+  auto text = read_small_file(file.string(), kLimits.max_bytes);
+  if (!text.ok()) {
+    Error error = text.error();
+    error.code = ErrorCode::kModel;
+    return error;
+  }
+  return parse_profile(*text, file.string(), identity, options);
 }
 
 Status save_profile(const fs::path& file, const LatencyProfile& profile,

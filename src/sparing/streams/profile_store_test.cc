@@ -101,13 +101,13 @@ TEST_F(ProfileStore, NamesTheWrongFieldItsValueAndTheFix) {
   });
   const auto empty = parse_profile("", "p.json", kHere);
   ASSERT_FALSE(empty.ok());
-  EXPECT_EQ(empty.error().code, ErrorCode::kInput);
+  EXPECT_EQ(empty.error().code, ErrorCode::kModel);
 }
 
 TEST_F(ProfileStore, NamesAFileThatIsNotThere) {
   const auto missing = load_profile(folder_ / "none.json", kHere);
   ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.error().code, ErrorCode::kInput);
+  EXPECT_EQ(missing.error().code, ErrorCode::kModel);
   EXPECT_THAT(missing.error().to_string(), HasSubstr("none.json"));
   EXPECT_FALSE(load_profile(fs::path(::testing::TempDir()), kHere).ok());
 }

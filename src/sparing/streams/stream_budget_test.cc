@@ -130,7 +130,8 @@ TEST(StreamBudget, ALookForWhichThereWasNoTimeIsSavedUpFor) {
 
 TEST(StreamBudget, WhatFitsNoOtherWayIsSeenSmallerAndMoreRarely) {
   Scene scene{{960, 720}, {}};
-  for (int i = 0; i < 8; ++i) scene.people.push_back({100.0 + 95 * i, 60.0 + 70 * i, i % 2 ? 2. : -2.});
+  for (int i = 0; i < 8; ++i)
+    scene.people.push_back({100.0 + 95 * i, 60.0 + 70 * i, i % 2 ? 2. : -2.});
   StreamDetector free = make_detector(deterministic("packed", 0));
   const Played all = play(free, {scene}, {101});
   StreamOptions options = deterministic("packed", 0);

@@ -33,9 +33,11 @@ std::string_view to_string(DrawPurpose purpose) {
 namespace {
 // Canvases are rounded up, and a look should leave room for a little more.
 constexpr double kStartShare = 1.25;
-// Shared canvases, before any was planned.
+// Of what a budget leaves, for looks that measure recall.
+constexpr double kSpareShare = 0.1;
 // Of a budget, for regions while a look at a whole frame is being saved for.
 constexpr double kShareWhileSaving = 0.5;
+// Shared canvases, before any was planned.
 constexpr Size kTypicalCanvas{640, 640};
 constexpr double kTypicalFill = 0.75;
 // What is kept of older windows' packed canvases, each window.
@@ -89,6 +91,7 @@ struct StreamDetector::Impl {
                        WindowResult& result);
   Status fill(StreamState& stream, std::vector<FrameRecord> records, WindowResult& result);
   void account(const WindowJob& job, WindowReport& report);
+  void credit_spare_time(const WindowReport& report);
   Status observe(const WindowReport& report);
 };
 
@@ -278,7 +281,7 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
       ++stream.statistics.unseen_key_frames;
       continue;
     }
-    ++stream.statistics.key_frames;
+    ++(key.partial ? stream.statistics.partial_frames : stream.statistics.key_frames);
     SPARING_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids,
                              stream.tracker.update(record.time, key.detections));
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -286,12 +289,17 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
       record.detections.push_back({key.detections[i], ids[i]});
       if (ids[i] >= 0) drop_history.looked_at(stream.number, ids[i]);
     }
+    if (!key.partial) continue;
+    // Of what was not found there the frame says nothing.
+    for (const TrackedDetection& t : stream.tracker.predict(record.time)) {
+      if (std::find(ids.begin(), ids.end(), t.id) == ids.end()) record.dropped.push_back(t.id);
+    }
   }
   stream.smoother.smooth(records);
   std::vector<std::vector<SeenObject>> seen;
   std::vector<TrackedDetection> last;
   for (const KeyFrameResult& key : keys) {
-    if (!key.looked_at) continue;
+    if (!key.looked_at || key.partial) continue;
     last = records[key.frame].detections;
     std::vector<SeenObject>& objects = seen.emplace_back();
     for (const TrackedDetection& t : last) objects.push_back({t.detection, t.id});
@@ -330,14 +338,33 @@ Status StreamDetector::Impl::finish_stream(StreamState& stream, WindowJob& job, 
       report.extract_start = std::chrono::duration<double>(frame.extract_begin - epoch).count();
       report.extract_seconds = frame.extract_seconds;
     }
-    report.key = frame.key;
-    report.way = frame.key ? stream.planner.way() : DetectWay::kNothing;
+    report.key = frame.looked_at();
+    report.way = report.key ? stream.planner.way() : DetectWay::kNothing;
     result.report.frames.push_back(std::move(report));
   }
   const DropTally drops = job.drops(stream.number);
   statistics.dropped_regions.merge(drops);
   result.report.drops.merge(drops);
   return fill(stream, std::move(records), result);
+}
+
+// A share of what a budget leaves goes into looks at whole frames, evenly to all streams: cheap
+// ways would hardly ever be measured by a share of their own cost.
+void StreamDetector::Impl::credit_spare_time(const WindowReport& report) {
+  if (!std::isfinite(report.budget_seconds) || options.refresh_share <= 0) return;
+  const double spare = report.budget_seconds - report.planned_seconds;
+  if (spare <= 0) return;
+  double frames = 0;
+  for (const auto& [number, stream] : streams) frames += static_cast<double>(stream->frames.size());
+  for (const auto& [number, stream] : streams) {
+    if (stream->frames.empty()) continue;
+    double& credit = refresh_credit[number];
+    const double more =
+        kSpareShare * spare * static_cast<double>(stream->frames.size()) / std::max(1.0, frames);
+    // No more is saved than two looks take.
+    const double most = 2 * whole_cost(stream->frames.back().size, stream->planner.refresh_scale());
+    credit = std::max(credit, std::min(credit + more, most));
+  }
 }
 
 void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
@@ -386,10 +413,12 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
     packed_seconds = kKeepPacked * packed_seconds + job.packed_seconds();
     packed_area = kKeepPacked * packed_area + job.fill_area();
   }
+  credit_spare_time(report);
   totals.packed_area += job.fill_area();
   totals.packed_canvas_area += job.canvas_area();
   report.fill = job.canvas_area() > 0 ? job.fill_area() / job.canvas_area() : 0;
-  if (report.spent_seconds > 1.1 * report.budget_seconds) ++totals.windows_over_budget;
+  const double spent = options.deterministic ? report.planned_seconds : report.spent_seconds;
+  if (spent > 1.1 * report.budget_seconds) ++totals.windows_over_budget;
   if (options.budget > 0 && !options.deterministic && all_warm && report.planned_seconds > 0) {
     margin.observe(report.planned_seconds, report.spent_seconds);
   }
@@ -401,7 +430,7 @@ Status StreamDetector::Impl::observe(const WindowReport& report) {
     const auto it = streams.find(number);
     if (it == streams.end()) return nullptr;
     for (const HeldFrame& frame : it->second->frames) {
-      if (frame.source.index == index && frame.key) return &frame.source.frame.view();
+      if (frame.source.index == index && frame.looked_at()) return &frame.source.frame.view();
     }
     return nullptr;
   });

@@ -151,6 +151,34 @@ TEST(StreamDetector, ANewPersonIsFound) {
   EXPECT_EQ(run.frames.at(0)[25].boxes.size(), 2u);
 }
 
+TEST(StreamDetector, ANewPersonIsFoundBetweenKeyFramesThatAreFarApart) {
+  Scene two{{480, 360}, {{60, 100, 0.5}, {380, 220, -0.5}}};
+  two.rate = 30;
+  StreamDetector quiet = make_detector(deterministic("packed", 0));
+  const double alone = score(two, play(quiet, {two}, {330}).frames.at(0), 0.5f).recall;
+  EXPECT_GE(alone, 0.95);
+  int reported = 0;
+  constexpr int kOffsets = 8;
+  for (int offset = 0; offset < kOffsets; ++offset) {
+    Scene scene = two;
+    const int first = 270 + offset;
+    scene.people.push_back({200, 30, 0.5, first, first + 4});
+    StreamDetector detector = make_detector(deterministic("packed", 0));
+    const Played run = play(detector, {scene}, {330});
+    ASSERT_GT(run.streams[0].every, 4);
+    EXPECT_LT(run.streams[0].key_frames, 110);
+    for (int f = first; f < first + 4; ++f) {
+      if (run.frames.at(0)[static_cast<std::size_t>(f)].boxes.size() < 3) continue;
+      ++reported;
+      break;
+    }
+    // Those who were not looked at beside the new one are not lost.
+    scene.people.pop_back();
+    EXPECT_GE(score(scene, run.frames.at(0), 0.5f).recall, alone - 0.01);
+  }
+  EXPECT_GE(reported, kOffsets - 1);
+}
+
 TEST(StreamDetector, AStreamMayChangeItsSize) {
   const Scene large = two_people();
   const Scene small{{320, 240}, {{60, 100, 2}}};

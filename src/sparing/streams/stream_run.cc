@@ -70,7 +70,7 @@ Status check(const StreamDetector& detector, std::span<const StreamInput> inputs
 
 // What is due does not wait for a network that runs for the first time, and no budget pays for it.
 Status prepare(StreamDetector& detector, std::span<const StreamInput> inputs) {
-  double most = kNever;
+  double most = 0;
   if (const StreamOptions& options = detector.options(); options.budget > 0) {
     double frames = 0;  // a window
     for (const StreamInput& input : inputs) {

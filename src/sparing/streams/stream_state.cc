@@ -14,6 +14,8 @@ namespace {
 constexpr double kExtractSeconds = 0.095;
 // Whole frames in place of regions are not drawn smaller than this part of their scale.
 constexpr double kLeastShrink = 0.4;
+// Motion of which so much lies on a known object is that object's.
+constexpr double kKnownShare = 0.3;
 
 }  // namespace
 
@@ -51,6 +53,15 @@ double StreamState::least_look_scale(Size frame) const {
   return frame_scale_below(kLeastShrink * look_scale(frame));
 }
 
+bool StreamState::is_arrival(const Roi& roi, const HeldFrame& frame) const {
+  if (roi.object_id >= 0 || frame.rois->change != GlobalChange::kNone) return false;
+  if (empty.rests(roi, frame.source.frame.view().timestamp)) return false;
+  return std::none_of(frame.rois->rois.begin(), frame.rois->rois.end(), [&](const Roi& other) {
+    return other.object_id >= 0 &&
+           intersect(roi.rect, other.rect).area() > kKnownShare * roi.rect.area();
+  });
+}
+
 bool StreamState::wants_regions(const HeldFrame& frame) const {
   if (!planner.wants_regions()) return false;
   if (frame.key || !last_extracted_) return true;
@@ -80,7 +91,13 @@ Result<bool> StreamState::add(SourceFrame source) {
   frame.source = std::move(source);
   frame.key = !any_key_ || since_key_ + 1 >= planner.every();
   if (wants_regions(frame)) SPARING_RETURN_IF_ERROR(extract(frame));
-  if (!frames.empty() && !frames.back().key && !keep_pictures) drop_pixels(frames.back().source);
+  if (!frame.key && frame.rois && planner.wants_arrivals()) {
+    const std::vector<Roi>& rois = frame.rois->rois;
+    frame.arrivals = std::any_of(rois.begin(), rois.end(),
+                                 [&](const Roi& roi) { return is_arrival(roi, frame); });
+  }
+  if (!frames.empty() && !frames.back().looked_at() && !keep_pictures)
+    drop_pixels(frames.back().source);
   if (!window_start_) window_start_ = time;
   last_time_ = time;
   since_key_ = frame.key ? 0 : since_key_ + 1;

@@ -19,12 +19,16 @@
 
 namespace sparing {
 
-// A frame of the window. Pixels are kept of key frames, of the newest, and when asked for.
+// A frame of the window. Pixels are kept of frames that are looked at, of the newest, and when
+// asked for.
 struct HeldFrame {
   SourceFrame source;
   Size size;                      // display
   std::optional<FrameRois> rois;  // none: regions were not looked for in this frame
   bool key = false;
+  // Between key frames that are far apart: what is new in it is looked at.
+  bool arrivals = false;
+  bool looked_at() const { return key || arrivals; }
   Clock::time_point extract_begin;  // where regions were looked for
   double extract_seconds = 0;
 };
@@ -59,6 +63,9 @@ class StreamState {
   // Of a look at the whole frame in place of regions: as wanted, and the least that is worth it.
   double look_scale(Size frame) const;
   double least_look_scale(Size frame) const;
+  // Whether a region of the frame may be something new: it is away from known objects, and was not
+  // found empty a moment ago.
+  bool is_arrival(const Roi& roi, const HeldFrame& frame) const;
 
   // See StreamDetector::add_frame.
   Result<bool> add(SourceFrame frame);

@@ -169,6 +169,10 @@ double WayPlanner::whole_scale() const {
   return reference;
 }
 
+bool WayPlanner::wants_arrivals() const {
+  return wants_regions() && options_.every == 0 && every_ > kLeastMostFrames && !tight_;
+}
+
 double WayPlanner::start_scale(Size frame) {
   const double pixels = std::max(1.0, static_cast<double>(frame.width) * frame.height);
   const double start = std::clamp(pixels / 4, kLeastStartPixels, kMostStartPixels);

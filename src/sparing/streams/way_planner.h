@@ -51,6 +51,8 @@ class WayPlanner {
   // Of whole frames and tiles; of packed regions a factor on their scales.
   double scale() const { return scale_; }
   int every() const { return every_; }
+  // Whether key frames are so far apart that what is new between them is looked at, too.
+  bool wants_arrivals() const;
   // Whether it is the budget that decides.
   bool tight() const { return tight_; }
   bool wants_regions() const { return way_ == DetectWay::kPacked; }

@@ -11,6 +11,7 @@
 #include "sparing/packing/merge.h"
 #include "sparing/packing/way_cost.h"
 #include "sparing/streams/model_canvas.h"
+#include "sparing/streams/tile_check.h"
 
 namespace sparing {
 namespace {
@@ -80,6 +81,7 @@ void WindowJob::add_whole(StreamState& stream, std::size_t frame, double scale,
 
 Status WindowJob::add_tiles(StreamState& stream, std::size_t frame, double scale) {
   const HeldFrame& held = stream.frames[frame];
+  SPARING_RETURN_IF_ERROR(check_tiles(context_.options, std::span(&held.size, 1)));
   SPARING_ASSIGN_OR_RETURN(const Size tile, parse_size(context_.options.tile));
   SPARING_ASSIGN_OR_RETURN(
       const std::vector<Rect> tiles,
@@ -128,6 +130,9 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
   }
   const Timestamp& time = held.source.frame.view().timestamp;
   std::vector<Roi> rois = held.rois->rois;
+  if (!held.key) {
+    std::erase_if(rois, [&](const Roi& roi) { return !stream.is_arrival(roi, held); });
+  }
   std::erase_if(rois, [&](const Roi& roi) { return stream.empty.skips(roi, time); });
   SPARING_ASSIGN_OR_RETURN(const auto estimates, stream.scales.estimate(rois, time));
   std::vector<ScaledRoi> scaled_rois(rois.size());
@@ -158,6 +163,7 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
     pixels += area_of(drawn_size(item.request));
     packed_.push_back(std::move(item));
   }
+  if (!held.key) return {};
   PackedPixels& sum = packed_pixels_[stream.number];
   sum.pixels += pixels;
   ++sum.key_frames;
@@ -174,7 +180,7 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
 
 Status WindowJob::add_stream(StreamState& stream) {
   for (std::size_t i = 0; i < stream.frames.size(); ++i) {
-    if (!stream.frames[i].key) continue;
+    if (!stream.frames[i].looked_at()) continue;
     switch (stream.planner.way()) {
       case DetectWay::kPacked: SPARING_RETURN_IF_ERROR(add_regions(stream, i)); break;
       case DetectWay::kTiles:
@@ -505,10 +511,12 @@ Result<std::vector<KeyFrameResult>> WindowJob::results(StreamState& stream) {
   };
   std::vector<KeyFrameResult> results;
   for (std::size_t f = 0; f < stream.frames.size(); ++f) {
-    if (!stream.frames[f].key) continue;
+    if (!stream.frames[f].looked_at()) continue;
     KeyFrameResult result;
     result.frame = f;
+    result.partial = !stream.frames[f].key;
     Found& parts = found[f];
+    if (result.partial && !parts.looked_at) continue;
     bool any_drop = false;
     for (const Dropped& d : dropped_) {
       if (d.stream != &stream || d.frame != f || d.purpose == DrawPurpose::kProbe) continue;

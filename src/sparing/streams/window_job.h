@@ -27,7 +27,7 @@ struct WindowContext {
   std::int64_t window = 0;
 };
 
-// The detections of a key frame.
+// The detections of a frame that was looked at.
 struct KeyFrameResult {
   std::size_t frame = 0;  // index into StreamState::frames
   std::vector<Detection> detections;
@@ -35,6 +35,7 @@ struct KeyFrameResult {
   std::vector<Detection> reference;  // by the refresh
   std::vector<Detection> trial;
   bool looked_at = false;
+  bool partial = false;               // only at what was new
   std::vector<std::int64_t> dropped;  // objects whose regions were dropped
 };
 
