@@ -90,6 +90,8 @@ struct WindowReport {
   double spent_seconds = 0;    // detector time, measured
   double planned_seconds = 0;  // detector time, by the profiles
   double fill = 0;             // of the packed canvases; 0: none
+  // Inferences that were the first of their size on their lane: the engine makes its code in them.
+  std::int64_t first_runs = 0;
   std::vector<FrameReport> frames;
   DropTally drops;
 };

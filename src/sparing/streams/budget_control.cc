@@ -39,7 +39,7 @@ void BudgetControl::observe(const WindowCost& cost) {
   other_per_frame_ =
       windows_ <= 1 ? other : other_per_frame_ + kSmoothing * (other - other_per_frame_);
   if (windows_++ == 0) return;
-  if (cost.load > kFull) {
+  if (cost.load > kFull && !cost.first_runs) {
     factor_ *= std::clamp(kFull / cost.load, kSteepestCut, 1.0);
   } else if (cost.load < kSlack) {
     factor_ *= kRaise;

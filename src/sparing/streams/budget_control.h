@@ -19,6 +19,7 @@ struct WindowCost {
   double other_cpu_seconds = 0;  // of all cores, for all but the network
   // How much of its time was needed, 1: exactly all; above: the run falls behind.
   double load = 0;
+  bool first_runs = false;  // an engine made its code in it, which takes time that does not recur
 };
 
 // Pure arithmetic. Not thread-safe.

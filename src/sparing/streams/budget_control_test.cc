@@ -53,6 +53,17 @@ TEST(BudgetControl, SettlesWhereTheMachineKeepsUp) {
   EXPECT_GT(last, 0.7);
 }
 
+TEST(BudgetControl, FirstRunsAreNoReasonToCut) {
+  BudgetControl control({2, 1});
+  control.observe({100, 0.1, 0.5});
+  control.observe({100, 0.1, 0.9});
+  const double before = control.budget(100, 1);
+  for (int window = 0; window < 5; ++window) control.observe({100, 0.1, 3, true});
+  EXPECT_NEAR(control.budget(100, 1), before, 1e-9);
+  control.observe({100, 0.1, 3, false});
+  EXPECT_LT(control.budget(100, 1), before);
+}
+
 TEST(BudgetControl, SomethingIsLeftOnAMachineThatCannotKeepUp) {
   BudgetControl control({1, 1});
   for (int window = 0; window < 50; ++window) control.observe({100, 5, 4});

@@ -51,8 +51,8 @@ struct StreamDetector::Impl {
   std::vector<Processor> processors;
   StreamOptions options;
   StreamTuning tuning;
-  std::set<std::tuple<int, int, int>> run_shapes;  // processor, width, height
-  float report_score = 0;                          // detections below are not told
+  std::map<std::tuple<int, int, int>, int> runs_of;  // processor, width, height
+  float report_score = 0;                            // detections below are not told
   Clock::time_point epoch = Clock::now();
   CanvasRunner runner;
   std::vector<CanvasShape> shapes;
@@ -368,7 +368,6 @@ void StreamDetector::Impl::credit_spare_time(const WindowReport& report) {
 }
 
 void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
-  bool all_warm = true;
   for (const CanvasJob& done : job.jobs()) {
     const CanvasReport& canvas = done.report;
     ++totals.canvases;
@@ -401,13 +400,13 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
       ++statistics.regions;
       statistics.drawn_pixels += static_cast<std::int64_t>(r.place.width) * r.place.height;
     }
-    // The first inference of a size makes the engine's code for it.
-    const bool warm =
-        !run_shapes.insert({canvas.processor, canvas.size.width, canvas.size.height}).second;
-    all_warm = all_warm && warm;
+    // The first inferences of a size, one on each of the context's streams, make the engine's code.
+    Processor& processor = processors[static_cast<std::size_t>(canvas.processor)];
+    const bool warm = runs_of[{canvas.processor, canvas.size.width, canvas.size.height}]++ >=
+                      std::max(1, processor.detector.impl().context.options().streams);
+    if (!warm) ++report.first_runs;
     if (options.deterministic || !warm) continue;
-    (void)processors[static_cast<std::size_t>(canvas.processor)].profile.observe(
-        canvas.size, std::max(canvas.inference_seconds, 1e-9));
+    (void)processor.profile.observe(canvas.size, std::max(canvas.inference_seconds, 1e-9));
   }
   if (job.fill_area() > 0) {
     packed_seconds = kKeepPacked * packed_seconds + job.packed_seconds();
@@ -419,7 +418,8 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
   report.fill = job.canvas_area() > 0 ? job.fill_area() / job.canvas_area() : 0;
   const double spent = options.deterministic ? report.planned_seconds : report.spent_seconds;
   if (spent > 1.1 * report.budget_seconds) ++totals.windows_over_budget;
-  if (options.budget > 0 && !options.deterministic && all_warm && report.planned_seconds > 0) {
+  if (options.budget > 0 && !options.deterministic && report.first_runs == 0 &&
+      report.planned_seconds > 0) {
     margin.observe(report.planned_seconds, report.spent_seconds);
   }
 }
@@ -630,8 +630,16 @@ DetectorTotals StreamDetector::totals() const {
 }
 
 Status StreamDetector::warm_up(std::span<const Size> frames, double most_seconds) {
-  return warm_up_processors(impl_->processors, impl_->shapes, impl_->tuning.canvas.stride, frames,
-                            most_seconds);
+  SPARING_ASSIGN_OR_RETURN(const auto sizes,
+                           warm_up_processors(impl_->processors, impl_->shapes,
+                                              impl_->tuning.canvas.stride, frames, most_seconds));
+  for (std::size_t p = 0; p < sizes.size(); ++p) {
+    for (const Size& size : sizes[p]) {
+      impl_->runs_of[{static_cast<int>(p), size.width, size.height}] +=
+          std::max(1, impl_->processors[p].detector.impl().context.options().streams);
+    }
+  }
+  return {};
 }
 
 std::span<const CanvasShape> StreamDetector::canvases() const { return impl_->shapes; }

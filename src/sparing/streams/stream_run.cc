@@ -126,7 +126,8 @@ class StreamRun {
   // Seconds of wall time in which so many frames must be processed; 0: whenever.
   double wall_seconds(const ClosedWindow& window) const;
   void give_budget(const ClosedWindow& window, double seconds);
-  void observe_cost(const ClosedWindow& window, double seconds, double spent_seconds);
+  void observe_cost(const ClosedWindow& window, double seconds, double spent_seconds,
+                    bool first_runs);
   void add_whole_frames(const WindowResult& result);
   double other_threads_cpu() const;
   // No new frames from anywhere.
@@ -283,10 +284,11 @@ Status StreamRun::finish_window(const ClosedWindow& window) {
                            timed(detect_time_, [&] { return detector_.finish_window(); }));
   add_whole_frames(result);
   const double spent = result.report.spent_seconds;
+  const bool first_runs = result.report.first_runs > 0;
   writer_->push(std::move(result));
   detected_frames_ += window.frames;
   if (options_.paced) lag_ = seconds_since(window.last_since);
-  if (seconds > 0) observe_cost(window, seconds, spent);
+  if (seconds > 0) observe_cost(window, seconds, spent, first_runs);
   last_window_ = Clock::now();
   return {};
 }
@@ -312,7 +314,8 @@ void StreamRun::give_budget(const ClosedWindow& window, double seconds) {
   detector_.set_window_budget(budget);
 }
 
-void StreamRun::observe_cost(const ClosedWindow& window, double seconds, double spent_seconds) {
+void StreamRun::observe_cost(const ClosedWindow& window, double seconds, double spent_seconds,
+                             bool first_runs) {
   // Two accounts, neither of which sees everything: threads of ours, and all that is not the
   // network, whose time is overestimated where it shares cores.
   const double threads = other_threads_cpu();
@@ -320,6 +323,7 @@ void StreamRun::observe_cost(const ClosedWindow& window, double seconds, double 
   const double network = spent_seconds * budget_settings(detector_).cores_per_detector_second;
   WindowCost cost;
   cost.frames = window.frames;
+  cost.first_runs = first_runs;
   cost.other_cpu_seconds =
       std::max(threads - last_threads_cpu_, process - last_process_cpu_ - network);
   if (options_.paced) {

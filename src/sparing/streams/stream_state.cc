@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "sparing/base/clock.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr double kExtractSeconds = 0.095;
 // Whole frames in place of regions are not drawn smaller than this part of their scale.
 constexpr double kLeastShrink = 0.4;
-// Motion of which so much lies on a known object is that object's.
+// Motion of which so much lies on a known region is not new.
 constexpr double kKnownShare = 0.3;
 
 }  // namespace
@@ -56,10 +57,12 @@ double StreamState::least_look_scale(Size frame) const {
 bool StreamState::is_arrival(const Roi& roi, const HeldFrame& frame) const {
   if (roi.object_id >= 0 || frame.rois->change != GlobalChange::kNone) return false;
   if (empty.rests(roi, frame.source.frame.view().timestamp)) return false;
-  return std::none_of(frame.rois->rois.begin(), frame.rois->rois.end(), [&](const Roi& other) {
-    return other.object_id >= 0 &&
-           intersect(roi.rect, other.rect).area() > kKnownShare * roi.rect.area();
-  });
+  const auto covers = [&](const Roi& other) {
+    return intersect(roi.rect, other.rect).area() > kKnownShare * roi.rect.area();
+  };
+  return std::none_of(last_rois_.begin(), last_rois_.end(), covers) &&
+         std::none_of(frame.rois->rois.begin(), frame.rois->rois.end(),
+                      [&](const Roi& other) { return other.object_id >= 0 && covers(other); });
 }
 
 bool StreamState::wants_regions(const HeldFrame& frame) const {
@@ -90,11 +93,14 @@ Result<bool> StreamState::add(SourceFrame source) {
   frame.size = display_size(source.frame.view());
   frame.source = std::move(source);
   frame.key = !any_key_ || since_key_ + 1 >= planner.every();
-  if (wants_regions(frame)) SPARING_RETURN_IF_ERROR(extract(frame));
-  if (!frame.key && frame.rois && planner.wants_arrivals()) {
+  if (wants_regions(frame)) {
+    SPARING_RETURN_IF_ERROR(extract(frame));
     const std::vector<Roi>& rois = frame.rois->rois;
-    frame.arrivals = std::any_of(rois.begin(), rois.end(),
-                                 [&](const Roi& roi) { return is_arrival(roi, frame); });
+    if (!frame.key && planner.wants_arrivals()) {
+      std::copy_if(rois.begin(), rois.end(), std::back_inserter(frame.arrivals),
+                   [&](const Roi& roi) { return is_arrival(roi, frame); });
+    }
+    last_rois_ = rois;
   }
   if (!frames.empty() && !frames.back().looked_at() && !keep_pictures)
     drop_pixels(frames.back().source);

@@ -26,9 +26,9 @@ struct HeldFrame {
   Size size;                      // display
   std::optional<FrameRois> rois;  // none: regions were not looked for in this frame
   bool key = false;
-  // Between key frames that are far apart: what is new in it is looked at.
-  bool arrivals = false;
-  bool looked_at() const { return key || arrivals; }
+  // Between key frames that are far apart: regions of what is new in it, which are looked at.
+  std::vector<Roi> arrivals;
+  bool looked_at() const { return key || !arrivals.empty(); }
   Clock::time_point extract_begin;  // where regions were looked for
   double extract_seconds = 0;
 };
@@ -63,9 +63,6 @@ class StreamState {
   // Of a look at the whole frame in place of regions: as wanted, and the least that is worth it.
   double look_scale(Size frame) const;
   double least_look_scale(Size frame) const;
-  // Whether a region of the frame may be something new: it is away from known objects, and was not
-  // found empty a moment ago.
-  bool is_arrival(const Roi& roi, const HeldFrame& frame) const;
 
   // See StreamDetector::add_frame.
   Result<bool> add(SourceFrame frame);
@@ -90,6 +87,9 @@ class StreamState {
         smoother(std::move(smoother)),
         planner(std::move(planner)) {}
   Status extract(HeldFrame& frame);
+  // Whether a region of the frame may be something new: nothing was there when regions were looked
+  // for the last time, no known object is, and it was not found empty a moment ago.
+  bool is_arrival(const Roi& roi, const HeldFrame& frame) const;
   Status follow_in(Size frame, std::span<const TrackedDetection> found);
   bool wants_regions(const HeldFrame& frame) const;
 
@@ -100,6 +100,7 @@ class StreamState {
   bool any_key_ = false;
   std::optional<Timestamp> window_start_;
   std::optional<Timestamp> last_extracted_;
+  std::vector<Roi> last_rois_;  // then
   std::optional<Timestamp> last_time_;
 };
 

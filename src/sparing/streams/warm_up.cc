@@ -39,11 +39,14 @@ std::vector<Size> first_inputs(const ModelInput& input, std::span<const Size> fr
   return sizes;
 }
 
-Status warm_up_processors(std::span<const Processor> processors,
-                          std::span<const CanvasShape> canvases, int stride,
-                          std::span<const Size> frames, double most_seconds) {
+Result<std::vector<std::vector<Size>>> warm_up_processors(std::span<const Processor> processors,
+                                                          std::span<const CanvasShape> canvases,
+                                                          int stride, std::span<const Size> frames,
+                                                          double most_seconds) {
   const Clock::time_point begin = Clock::now();
+  std::vector<std::vector<Size>> run;
   for (const Processor& processor : processors) {
+    std::vector<Size>& done = run.emplace_back();
     const LatencyProfile& profile = processor.profile;
     SPARING_ASSIGN_OR_RETURN(LatencyMeter meter, LatencyMeter::create(processor.detector));
     const ModelInput& input = processor.detector.impl().manifest.input;
@@ -63,10 +66,12 @@ Status warm_up_processors(std::span<const Processor> processors,
         [&](const Size& a, const Size& b) { return profile.estimate(a) < profile.estimate(b); });
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       if (s >= needed && seconds_since(begin) > kMostSeconds) break;
-      if (profile.runs(sizes[s])) SPARING_RETURN_IF_ERROR(meter.measure(sizes[s], 1, 0));
+      if (!profile.runs(sizes[s])) continue;
+      SPARING_RETURN_IF_ERROR(meter.measure(sizes[s], 1, 0));
+      done.push_back(sizes[s]);
     }
   }
-  return {};
+  return run;
 }
 
 }  // namespace sparing

@@ -19,10 +19,11 @@ std::vector<Size> first_inputs(const ModelInput& input, std::span<const Size> fr
 
 // Runs every processor's network once at each of these, on all its streams at once; then, for up to
 // three seconds, at the canvases and the whole frames at the planner's scales (sides multiples of
-// `stride`) that take at most `most_seconds` each, the cheapest first. Errors
-// as Context::create_tensor and dispatch.
-Status warm_up_processors(std::span<const Processor> processors,
-                          std::span<const CanvasShape> canvases, int stride,
-                          std::span<const Size> frames, double most_seconds);
+// `stride`) that take at most `most_seconds` each, the cheapest first. What was run, by processor.
+// Errors as Context::create_tensor and dispatch.
+Result<std::vector<std::vector<Size>>> warm_up_processors(std::span<const Processor> processors,
+                                                          std::span<const CanvasShape> canvases,
+                                                          int stride, std::span<const Size> frames,
+                                                          double most_seconds);
 
 }  // namespace sparing

@@ -129,10 +129,7 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
     return {};
   }
   const Timestamp& time = held.source.frame.view().timestamp;
-  std::vector<Roi> rois = held.rois->rois;
-  if (!held.key) {
-    std::erase_if(rois, [&](const Roi& roi) { return !stream.is_arrival(roi, held); });
-  }
+  std::vector<Roi> rois = held.key ? held.rois->rois : held.arrivals;
   std::erase_if(rois, [&](const Roi& roi) { return stream.empty.skips(roi, time); });
   SPARING_ASSIGN_OR_RETURN(const auto estimates, stream.scales.estimate(rois, time));
   std::vector<ScaledRoi> scaled_rois(rois.size());
