@@ -12,8 +12,6 @@ namespace sparing {
 namespace {
 // Canvases are rounded up, and a look should leave room for a little more.
 constexpr double kStartShare = 1.25;
-// Of what a budget leaves, for looks that measure recall.
-constexpr double kSpareShare = 0.1;
 // Shared canvases, before any was planned.
 constexpr Size kTypicalCanvas{640, 640};
 constexpr double kTypicalFill = 0.75;
@@ -99,25 +97,6 @@ StreamState* StreamDetector::Impl::refreshed_stream(double budget) const {
   return best;
 }
 
-// A share of what a budget leaves goes into looks at whole frames, evenly to all streams: cheap
-// ways would hardly ever be measured by a share of their own cost.
-void StreamDetector::Impl::credit_spare_time(const WindowReport& report) {
-  if (!std::isfinite(report.budget_seconds) || options.refresh_share <= 0) return;
-  const double spare = report.budget_seconds - report.planned_seconds;
-  if (spare <= 0) return;
-  double frames = 0;
-  for (const auto& [number, stream] : streams) frames += static_cast<double>(stream->frames.size());
-  for (const auto& [number, stream] : streams) {
-    if (stream->frames.empty()) continue;
-    double& credit = refresh_credit[number];
-    const double more =
-        kSpareShare * spare * static_cast<double>(stream->frames.size()) / std::max(1.0, frames);
-    // No more is saved than two looks take.
-    const double most = 2 * whole_cost(stream->frames.back().size, stream->planner.refresh_scale());
-    credit = std::max(credit, std::min(credit + more, most));
-  }
-}
-
 void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
   for (const CanvasJob& done : job.jobs()) {
     const CanvasReport& canvas = done.report;
@@ -163,7 +142,6 @@ void StreamDetector::Impl::account(const WindowJob& job, WindowReport& report) {
     packed_seconds = kKeepPacked * packed_seconds + job.packed_seconds();
     packed_area = kKeepPacked * packed_area + job.fill_area();
   }
-  credit_spare_time(report);
   totals.packed_area += job.fill_area();
   totals.packed_canvas_area += job.canvas_area();
   report.fill = job.canvas_area() > 0 ? job.fill_area() / job.canvas_area() : 0;

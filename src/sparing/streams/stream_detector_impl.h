@@ -1,6 +1,6 @@
 // What a StreamDetector is made of. Its parts: stream_detector.cc (creation, streams, statistics),
-// detector_window.cc (a window from regions to results), detector_time.cc (what windows may take and
-// took). Private to streams.
+// detector_window.cc (a window from regions to results), detector_time.cc (what windows may take
+// and took). Private to streams.
 #pragma once
 
 #include <map>
@@ -67,7 +67,6 @@ struct StreamDetector::Impl {
                        WindowResult& result);
   Status fill(StreamState& stream, std::vector<FrameRecord> records, WindowResult& result);
   void account(const WindowJob& job, WindowReport& report);
-  void credit_spare_time(const WindowReport& report);
   Status observe(const WindowReport& report);
 };
 
