@@ -81,10 +81,12 @@ void append_spent(std::string& text, const StreamsSummary& summary) {
   // Both by the profile: what else the machine did is nobody's saving.
   const double planned = totals.planned_detector_seconds;
   if (planned > 0 && planned <= summary.whole_frame_seconds) {
-    append(text, ": %.1f times as much, %.1f %% are spared", summary.whole_frame_seconds / planned,
+    append(text, ": %.1f times what was planned, %.1f %% are spared",
+           summary.whole_frame_seconds / planned,
            100 * (1 - planned / summary.whole_frame_seconds));
   } else if (planned > 0) {
-    append(text, ": %.2f times as much, nothing is spared", summary.whole_frame_seconds / planned);
+    append(text, ": %.2f times what was planned, nothing is spared",
+           summary.whole_frame_seconds / planned);
   }
   text += "\n";
   append(text, "of it %.1f %% to look at whole frames for what was missed, %.1f %% to try scales\n",

@@ -84,6 +84,8 @@ Result<ffmpeg::Packet> read_packet(const fs::path& path) {
     return image_error(path, "reading failed: " + std::system_category().message(errno),
                        "check the disk");
   }
+  // Each stands for itself: the PNG decoder would add it to the picture before, else.
+  packet->flags |= AV_PKT_FLAG_KEY;
   return packet;
 }
 

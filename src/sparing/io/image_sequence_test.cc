@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "sparing/io/image.h"
 #include "sparing/io/test_play.h"
 #include "sparing/io/test_video.h"
 
@@ -147,6 +150,34 @@ TEST(ImageSource, SizesAndTypesMayDiffer) {
   EXPECT_EQ(display_size(played.frames[1].frame.view()), (Size{3, 5}));
   EXPECT_EQ(played.frames[1].frame.view().planes[0].data[0], 0x20);
   EXPECT_EQ(played.frames[2].frame.view().planes[0].data[0], 30);
+}
+
+TEST(ImageSource, PicturesOfOneSizeStandForThemselves) {
+  const TestDirectory dir;
+  constexpr Size kSize{33, 17};
+  for (int i = 0; i < 3; ++i) {
+    std::vector<std::uint8_t> pixels(33 * 17 * 3);
+    for (std::size_t p = 0; p < pixels.size(); ++p) {
+      pixels[p] = static_cast<std::uint8_t>(p * (3 + static_cast<std::size_t>(i)) + 40);
+    }
+    const fs::path file = dir / (std::to_string(i) + ".png");
+    ASSERT_TRUE(write_png(file, kSize, 3, pixels).ok());
+  }
+  const Played all = play(dir.path());
+  ASSERT_EQ(all.frames.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    const Played alone = play(dir / (std::to_string(i) + ".png"));
+    ASSERT_EQ(alone.frames.size(), 1u);
+    const VideoFrame& a = all.frames[static_cast<std::size_t>(i)].frame.view();
+    const VideoFrame& b = alone.frames[0].frame.view();
+    ASSERT_EQ(a.format, b.format);
+    for (int y = 0; y < kSize.height; ++y) {
+      EXPECT_EQ(std::memcmp(a.planes[0].data + y * a.planes[0].stride,
+                            b.planes[0].data + y * b.planes[0].stride, 33),
+                0)
+          << "picture " << i << ", row " << y;
+    }
+  }
 }
 
 TEST(ImageSource, ABrokenImageIsAnErrorWithItsName) {

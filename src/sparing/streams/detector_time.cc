@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sparing/packing/way_cost.h"
 #include "sparing/streams/model_canvas.h"
 #include "sparing/streams/stream_detector_impl.h"
 #include "sparing/streams/way_choice.h"
@@ -44,6 +45,19 @@ double StreamDetector::Impl::pending_look_cost() const {
   return least;
 }
 
+double StreamDetector::Impl::first_look_cost(const StreamState& stream) const {
+  const Size size = stream.frames.back().size;
+  if (stream.planner.way() == DetectWay::kPacked)
+    return whole_cost(size, WayPlanner::start_scale(size));
+  if (stream.planner.way() != DetectWay::kTiles)
+    return whole_cost(size, stream.planner.first_scale(size));
+  const auto tile = parse_size(options.tile);
+  if (!tile.ok()) return 0;
+  const double scale = stream.planner.scale();
+  const Size cut = tile_in_frame(size, *tile, scale);
+  return static_cast<double>(tile_count(size, cut, options.tile_overlap)) * whole_cost(cut, scale);
+}
+
 // What the first looks at streams may take on top of the budget: they are the warm-up, and all that
 // follows is only as good as what they find.
 double StreamDetector::Impl::start_budget() const {
@@ -51,8 +65,7 @@ double StreamDetector::Impl::start_budget() const {
   double seconds = 0;
   for (const auto& [number, stream] : streams) {
     if (stream->frames.empty() || stream->windows > 0) continue;
-    const Size size = stream->frames.back().size;
-    seconds += kStartShare * whole_cost(size, WayPlanner::start_scale(size));
+    seconds += kStartShare * first_look_cost(*stream);
   }
   return seconds;
 }

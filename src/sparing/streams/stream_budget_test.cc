@@ -88,6 +88,18 @@ TEST(StreamBudget, ABudgetIsPlannedForWholeWindowsThoughTheFirstOneIsShort) {
   EXPECT_GE(score(scene, run.frames.at(0), 0.5f).recall, 0.9);
 }
 
+TEST(StreamBudget, EveryWayBeginsWithALook) {
+  for (const char* mode : {"packed", "frame", "tiles", "auto"}) {
+    SCOPED_TRACE(mode);
+    StreamOptions options = deterministic(mode, 0);
+    options.budget = 0.5;  // 5 ms a window; a look takes 18
+    StreamDetector detector = make_detector(options);
+    const Played run = play(detector, {two_people()}, {40});
+    EXPECT_EQ(run.frames.at(0)[0].boxes.size(), 2u);
+    EXPECT_EQ(run.windows[0].frames.size(), 1u);
+  }
+}
+
 TEST(StreamBudget, SavesUpWhereAWindowsBudgetBuysNothing) {
   for (const char* mode : {"packed", "frame", "auto"}) {
     SCOPED_TRACE(mode);

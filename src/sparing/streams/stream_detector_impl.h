@@ -57,6 +57,7 @@ struct StreamDetector::Impl {
   Status prepare();
   double window_budget() const;
   double start_budget() const;
+  double first_look_cost(const StreamState& stream) const;
   double pending_look_cost() const;
   double whole_cost(Size frame, double scale) const;
   double packed_pixel_seconds() const;

@@ -43,6 +43,7 @@ Result<StreamState> StreamState::create(int number, const StreamInfo& info,
   state.statistics.name = info.name;
   state.window_seconds_ = options.window;
   state.follow_score_ = options.follow_score;
+  state.short_start_ = options.budget > 0;
   return state;
 }
 
@@ -107,13 +108,13 @@ Result<bool> StreamState::add(SourceFrame source) {
   if (!window_start_) window_start_ = time;
   last_time_ = time;
   since_key_ = frame.key ? 0 : since_key_ + 1;
-  any_key_ = true;
+  const bool first = !std::exchange(any_key_, true);
   const bool key = frame.key;
   // What a whole look finds is followed from the next window on, so the window ends with the first
   // frame of a stream, and with one in which the whole picture changed: else all that stands still
   // would stay unseen for its rest.
-  const bool fresh =
-      planner.wants_regions() && frame.rois && frame.rois->change != GlobalChange::kNone;
+  const bool fresh = (first && short_start_) || (planner.wants_regions() && frame.rois &&
+                                                 frame.rois->change != GlobalChange::kNone);
   frames.push_back(std::move(frame));
   if (fresh) return true;
   // The time that the frames so far fill, if the next one comes as they did. Half a frame less will

@@ -95,8 +95,9 @@ class StreamState {
 
   double window_seconds_ = 1;
   double follow_score_ = 0;
-  SharedFrame newest_;  // of the window, where no regions were looked for
-  int since_key_ = 0;   // frames from the last key frame; 0: none yet
+  bool short_start_ = false;  // with a budget, the first window is one frame, whatever the way
+  SharedFrame newest_;        // of the window, where no regions were looked for
+  int since_key_ = 0;         // frames from the last key frame; 0: none yet
   bool any_key_ = false;
   std::optional<Timestamp> window_start_;
   std::optional<Timestamp> last_extracted_;

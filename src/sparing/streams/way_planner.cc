@@ -179,6 +179,10 @@ double WayPlanner::start_scale(Size frame) {
   return std::min(1.0, std::sqrt(start / pixels));
 }
 
+double WayPlanner::first_scale(Size frame) const {
+  return options_.scale > 0 ? options_.scale : start_scale(frame);
+}
+
 void WayPlanner::observe_objects(std::span<const std::vector<SeenObject>> key_frames, Size frame) {
   frame_ = frame;
   std::vector<SeenObject> seen;

@@ -70,6 +70,8 @@ class WayPlanner {
   double region_scale_limit(bool explore) const;
   // Of the first frame, when nothing is known: a frame of a moderate number of pixels.
   static double start_scale(Size frame);
+  // The same for whole frames, whose scale may be given.
+  double first_scale(Size frame) const;
 
   // --- what happened in a window ---
   // Objects of its key frames, in order, and their frames' size.

@@ -178,13 +178,17 @@ Status WindowJob::add_regions(StreamState& stream, std::size_t frame) {
 Status WindowJob::add_stream(StreamState& stream) {
   for (std::size_t i = 0; i < stream.frames.size(); ++i) {
     if (!stream.frames[i].looked_at()) continue;
+    const bool first_look = context_.options.budget > 0 && stream.windows == 0;
     switch (stream.planner.way()) {
       case DetectWay::kPacked: SPARING_RETURN_IF_ERROR(add_regions(stream, i)); break;
       case DetectWay::kTiles:
         SPARING_RETURN_IF_ERROR(add_tiles(stream, i, stream.planner.scale()));
         break;
       case DetectWay::kWholeFrame:
-        add_whole(stream, i, stream.planner.scale(), DrawPurpose::kDetect);
+        add_whole(
+            stream, i,
+            first_look ? stream.planner.first_scale(stream.frames[i].size) : stream.planner.scale(),
+            DrawPurpose::kDetect);
         break;
       case DetectWay::kNothing: break;
     }
