@@ -10,7 +10,8 @@ namespace sparing::cli {
 namespace {
 
 // Of what should have been looked at, or of the frames: more is a warning.
-constexpr double kMostMissed = 0.5;
+constexpr double kMostMissed = 1.0 / 3;  // of regions and key frames
+constexpr double kMostTooFast = 0.5;     // of frames
 
 double percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
@@ -102,7 +103,7 @@ std::vector<std::string> streams_warnings(const DetectSettings& settings,
     warnings.push_back(std::move(text));
   }
   const std::int64_t came = missed.frames + missed.dropped_frames;
-  if (percent(missed.dropped_frames, came) > 100 * kMostMissed) {
+  if (percent(missed.dropped_frames, came) > 100 * kMostTooFast) {
     warnings.push_back(text_of(
         "%.0f %% of the frames were dropped (%lld of %lld), as they came faster than they could be "
         "processed; give a lower --speed, fewer streams, or a smaller --budget",
