@@ -72,12 +72,12 @@ Result<OurRun> run_ours(const std::vector<FedStream>& streams, Network& network,
                            StreamDetector::create(std::move(processors), options, tuning));
   if (options.budget > 0) {
     std::vector<Size> sizes;
-    double frames = 0;  // a window
+    double rate = 0;
     for (const FedStream& fed : streams) {
       sizes.push_back(display_size(fed.stream->frames.front().frame.view()));
-      frames += fed.frame_rate.value() * options.window;
+      rate += fed.frame_rate.value();
     }
-    SPARING_RETURN_IF_ERROR(detector.warm_up(sizes, options.budget * 1e-3 * frames));
+    SPARING_RETURN_IF_ERROR(detector.warm_up(sizes, window_budget(options, rate)));
   }
   OurRun run;
   Meter meter(network, run);

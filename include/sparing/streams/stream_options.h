@@ -95,6 +95,12 @@ struct StreamOptions {
   }
 };
 
+// Detector time of a whole window of streams that have so many frames a second together, by
+// `budget`: seconds; 0: there is none.
+inline double window_budget(const StreamOptions& options, double frame_rate) {
+  return options.budget > 0 ? options.budget * 1e-3 * frame_rate * options.window : 0;
+}
+
 // The parts' own settings; the defaults hold together.
 struct StreamTuning {
   RoiOptions roi;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sparing/backends/fake.h"
+#include "sparing/streams/end2end_model_test_util.h"
 #include "sparing/streams/stream_detector.h"
 
 namespace sparing::testing {
@@ -132,14 +133,7 @@ inline Processor make_processor(const std::string& name, int streams = 1, double
   ContextOptions options;
   options.threads = options.streams = streams;
   Context context = create_fake_context(options, {{"net", graph}}).value();
-  Model model;
-  model.file = "net.onnx";
-  model.manifest.name = "net";
-  model.manifest.input.multiple_of = 32;
-  model.manifest.head.type = HeadType::kEnd2end;
-  model.manifest.head.box_format = BoxFormat::kXyxy;
-  model.manifest.head.outputs.detections = "boxes";
-  model.manifest.labels = {"person", "car"};
+  const Model model = end2end_model({"person", "car"});
   std::vector<LatencyPoint> points;
   for (const int side : {320, 640, 1280}) {
     points.push_back({side, side, ns_per_pixel * 1e-6 * side * side});

@@ -11,6 +11,7 @@
 #include "sparing/backends/fake.h"
 #include "sparing/models/manifest.h"
 #include "sparing/pipeline/detector.h"
+#include "sparing/streams/end2end_model_test_util.h"
 
 namespace sparing {
 
@@ -34,13 +35,6 @@ class FakeNetwork {
     };
     if (options.threads == 0) options.threads = options.streams;
     context_ = create_fake_context(options, {{"net", graph}}).value();
-    model_.file = "net.onnx";
-    model_.manifest.name = "net";
-    model_.manifest.input.multiple_of = 32;
-    model_.manifest.head.type = HeadType::kEnd2end;
-    model_.manifest.head.box_format = BoxFormat::kXyxy;
-    model_.manifest.head.outputs.detections = "boxes";
-    model_.manifest.labels = {"person", "car"};
   }
 
   Model& model() { return model_; }
@@ -61,7 +55,7 @@ class FakeNetwork {
   };
   std::shared_ptr<Counts> counts_;
   Context context_;
-  Model model_;
+  Model model_ = testing::end2end_model({"person", "car"});
 };
 
 }  // namespace sparing

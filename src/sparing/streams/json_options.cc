@@ -11,22 +11,22 @@ Result<std::string> read_small_file(const std::string& file, std::size_t max_byt
   const std::string thing = "file '" + file + "'";
   std::error_code failed;
   if (std::filesystem::is_directory(file, failed)) {
-    return Error{ErrorCode::kInput, thing, "is a directory", "name a file"};
+    return Error{ErrorCode::kModel, thing, "is a directory", "name a file"};
   }
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
-    return Error{ErrorCode::kInput, thing, errno == 0 ? "cannot be read" : std::strerror(errno),
+    return Error{ErrorCode::kModel, thing, errno == 0 ? "cannot be read" : std::strerror(errno),
                  "check the path and its permissions"};
   }
   std::string text(max_bytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad()) {
-    return Error{ErrorCode::kInput, thing, "cannot be read to its end", "check the disk"};
+    return Error{ErrorCode::kModel, thing, "cannot be read to its end", "check the disk"};
   }
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > max_bytes) {
-    return Error{ErrorCode::kInput, thing, "is over " + std::to_string(max_bytes) + " bytes",
+    return Error{ErrorCode::kModel, thing, "is over " + std::to_string(max_bytes) + " bytes",
                  "name a file that Sparing wrote"};
   }
   return text;

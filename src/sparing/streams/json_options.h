@@ -44,7 +44,7 @@ void write_options(const Struct& options, nlohmann::ordered_json& object) {
                   [&](const auto& field, const auto& value) { object[field.name] = value; });
 }
 
-// A file's text. kInput: missing, unreadable, over `max_bytes`.
+// The text of a file that tells of a model. kModel: missing, unreadable, over `max_bytes`.
 Result<std::string> read_small_file(const std::string& file, std::size_t max_bytes);
 
 // The whole document's text, with a line end. Text that is not UTF-8 is repaired.

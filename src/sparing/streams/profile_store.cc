@@ -98,13 +98,9 @@ Result<LatencyProfile> parse_profile(std::string_view json, const std::string& n
 
 Result<LatencyProfile> load_profile(const fs::path& file, const ProfileIdentity& identity,
                                     const LatencyOptions& options) {
-  auto text = read_small_file(file.string(), kLimits.max_bytes);
-  if (!text.ok()) {
-    Error error = text.error();
-    error.code = ErrorCode::kModel;
-    return error;
-  }
-  return parse_profile(*text, file.string(), identity, options);
+  SPARING_ASSIGN_OR_RETURN(const std::string text,
+                           read_small_file(file.string(), kLimits.max_bytes));
+  return parse_profile(text, file.string(), identity, options);
 }
 
 Status save_profile(const fs::path& file, const LatencyProfile& profile,

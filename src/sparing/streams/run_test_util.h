@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "sparing/backends/fake.h"
+#include "sparing/streams/end2end_model_test_util.h"
 #include "sparing/streams/stream_run.h"
 
 namespace sparing::testing {
@@ -188,15 +189,8 @@ inline Processor bright_processor(const std::shared_ptr<BrightNetwork>& network)
   ContextOptions options;
   options.threads = options.streams = 1;
   Context context = create_fake_context(options, {{"net", graph}}).value();
-  Model model;
-  model.file = "net.onnx";
-  model.manifest.name = "net";
-  model.manifest.labels = {"light"};
-  model.manifest.head.type = HeadType::kEnd2end;
-  model.manifest.head.outputs.detections = "boxes";
-  model.manifest.head.box_format = BoxFormat::kXyxy;
+  Model model = end2end_model({"light"});
   model.manifest.nms = NmsMode::kNone;
-  model.manifest.input.multiple_of = 32;
   return {"fake", Detector::create(context, model).value(),
           nominal_profile("net", "fake", {1024, 1024}), ScaleModel{}};
 }

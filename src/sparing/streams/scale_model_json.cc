@@ -115,13 +115,9 @@ Result<ScaleModel> parse_scale_model(std::string_view json, const std::string& n
 }
 
 Result<ScaleModel> load_scale_model(const fs::path& file) {
-  auto text = read_small_file(file.string(), kLimits.max_bytes);
-  if (!text.ok()) {
-    Error error = text.error();
-    error.code = ErrorCode::kModel;
-    return error;
-  }
-  return parse_scale_model(*text, file.string());
+  SPARING_ASSIGN_OR_RETURN(const std::string text,
+                           read_small_file(file.string(), kLimits.max_bytes));
+  return parse_scale_model(text, file.string());
 }
 
 Status save_scale_model(const fs::path& file, const ScaleModel& model) {

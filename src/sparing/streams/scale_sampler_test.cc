@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "sparing/backends/fake.h"
+#include "sparing/streams/end2end_model_test_util.h"
 
 namespace sparing {
 namespace {
@@ -54,14 +55,7 @@ Detector bright_detector() {
   graph.outputs = {{"boxes", {DataType::kFloat32, {1, kRows, 6}}}};
   graph.run = find_bright;
   Context context = create_fake_context({}, {{"net", graph}}).value();
-  Model model;
-  model.file = "net.onnx";
-  model.manifest.name = "net";
-  model.manifest.input.multiple_of = 32;
-  model.manifest.head.type = HeadType::kEnd2end;
-  model.manifest.head.box_format = BoxFormat::kXyxy;
-  model.manifest.head.outputs.detections = "boxes";
-  model.manifest.labels = {"person"};
+  const Model model = testing::end2end_model({"person"});
   DetectOptions options;
   options.score = 0.2;
   return Detector::create(context, model, options).value();

@@ -28,7 +28,6 @@ namespace sparing {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kUsualRate = 25;  // of sources that do not tell theirs
 
 Error invalid(std::string thing, std::string problem, std::string fix) {
   return {ErrorCode::kInvalidArgument, std::move(thing), std::move(problem), std::move(fix)};
@@ -70,16 +69,9 @@ Status check(const StreamDetector& detector, std::span<const StreamInput> inputs
 
 // What is due does not wait for a network that runs for the first time, and no budget pays for it.
 Status prepare(StreamDetector& detector, std::span<const StreamInput> inputs) {
-  double most = 0;
-  if (const StreamOptions& options = detector.options(); options.budget > 0) {
-    double frames = 0;  // a window
-    for (const StreamInput& input : inputs) {
-      const Rational rate = input.source->info().frame_rate;
-      frames += (rate.num > 0 ? rate.value() : kUsualRate) * options.window;
-    }
-    most = options.budget * 1e-3 * frames;
-  }
-  return detector.warm_up(frame_sizes(inputs), most);
+  double rate = 0;
+  for (const StreamInput& input : inputs) rate += nominal_rate(input.source->info());
+  return detector.warm_up(frame_sizes(inputs), window_budget(detector.options(), rate));
 }
 
 BudgetSettings budget_settings(const StreamDetector& detector) {

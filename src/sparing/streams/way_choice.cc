@@ -18,10 +18,8 @@ Status choose_ways(std::span<StreamState* const> streams, const WayCosts& costs,
   budget *= next_frames / frames;
   std::vector<StreamChoices> choices(streams.size());
   std::vector<std::size_t> picked(streams.size());
-  bool fits = false;
-  bool tight = false;
-  for (const bool last : {false, true}) {
-    tight = last;
+  // Each for itself; whether all that together fits.
+  const auto pick_best = [&](bool tight) {
     double cost = 0;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       const WayPlanner& planner = streams[i]->planner;
@@ -29,10 +27,10 @@ Status choose_ways(std::span<StreamState* const> streams, const WayCosts& costs,
       picked[i] = planner.best(choices[i]);
       cost += choices[i].choices[picked[i]].cost;
     }
-    fits = cost <= budget;
-    if (fits) break;
-  }
-  if (!fits) {
+    return cost <= budget;
+  };
+  const bool tight = !pick_best(false);
+  if (tight && !pick_best(true)) {
     const auto most = most_recall(choices, budget);
     if (most.ok()) picked.assign(most->choice.begin(), most->choice.end());
   }
