@@ -16,9 +16,11 @@
 
 namespace sparing {
 
+enum class ModelTask { kDetect, kSegment };
 enum class HeadType { kNanodet, kYolox, kYolov8, kEnd2end };
 
-// What is left to be applied to class scores to make them probabilities.
+// What is left to be applied to class scores to make them probabilities: scores that kNone is right
+// for are probabilities already, others are logits.
 enum class Activation { kNone, kSigmoid, kSoftmax };
 enum class BoxFormat {
   kXyxy,    // corners
@@ -55,6 +57,33 @@ struct HeadSpec {
   Background background = Background::kNone;  // end2end
   friend bool operator==(const HeadSpec&, const HeadSpec&) = default;
 };
+
+enum class SegmentationKind {
+  kScores,      // a score for each channel and pixel
+  kForeground,  // one channel: the foreground's score; labels[0] is the background, labels[1] it
+  kLabels,      // the index of the channel that won, for each pixel
+};
+
+// A channel of a network that stands for no label.
+inline constexpr int kIgnoredChannel = -1;
+
+// How the raw output of a segmentation network becomes a probability for each label and pixel.
+struct SegmentationSpec {
+  SegmentationKind kind = SegmentationKind::kScores;
+  std::string output;             // of the graph; empty: its only one
+  Layout layout = Layout::kNchw;  // kScores: where the channels are
+  // kForeground: kNone or kSigmoid; kLabels: kNone. kSigmoid of kScores: each channel for itself,
+  // and then divided by their sum.
+  Activation activation = Activation::kNone;
+  int classes = 0;  // number of labels
+  // Label index of each channel, or kIgnoredChannel. Several channels may stand for one label (their
+  // probabilities are added), and a label may have none (its probability is 0). Empty: channel i is
+  // label i. Not for kForeground.
+  std::vector<int> class_map;
+  friend bool operator==(const SegmentationSpec&, const SegmentationSpec&) = default;
+};
+
+using Rgb = std::array<std::uint8_t, 3>;
 
 struct ModelInput {
   std::string name;  // of the graph's input; empty: its only one
@@ -101,18 +130,24 @@ struct ModelLicence {
 struct ModelManifest {
   std::string name;
   std::string title;
-  std::string task = "detect";
+  ModelTask task = ModelTask::kDetect;
   std::string file;    // "nanodet-g.onnx"; a path relative to the manifest when there is no source
   std::string sha256;  // of the model file, lower-case hex; empty: not checked
   std::string weights_sha256;  // of the .bin beside an OpenVINO .xml; empty: not checked
   ModelLicence licence;
   ModelSource source;
   ModelInput input;
+  // kDetect
   HeadSpec head;
   double score_threshold = 0.3;
   double iou_threshold = 0.6;
   NmsMode nms = NmsMode::kClassAware;
   int max_detections = 300;
+  // kSegment
+  SegmentationSpec segmentation;
+  std::vector<Rgb> palette;  // colour of each label in pictures; empty: see label_colors
+  std::string aux;           // name of the AuxNet's manifest (resolve_aux); empty: none
+  // both
   std::vector<std::string> labels;  // by class index
   std::string labels_file;          // where the labels are read from, if not from the manifest
   friend bool operator==(const ModelManifest&, const ModelManifest&) = default;
@@ -129,6 +164,10 @@ Result<ModelManifest> load_manifest(const std::filesystem::path& file);
 // of one's own.
 std::string to_json(const ModelManifest& manifest);
 
+// A colour for each label: the manifest's palette, or else colours that differ from each other as
+// far as a fixed rule can tell (label 0 is black).
+std::vector<Rgb> label_colors(const ModelManifest& manifest);
+
 // The network's input size for a frame of display size `frame`. `requested` of {0, 0} means the
 // model's default; a native default is the frame's size, scaled down (aspect ratio kept) to
 // max_size if it is beyond, each side then rounded to the nearest multiple (halves up) within the
@@ -139,6 +178,7 @@ Result<Size> input_size(const ModelInput& input, Size frame, Size requested = {}
 struct Model {
   ModelManifest manifest;
   std::filesystem::path file;
+  std::filesystem::path manifest_file;  // empty: the manifest is a guess from the file
 };
 
 }  // namespace sparing

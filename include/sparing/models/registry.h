@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,19 @@ Result<std::vector<ModelListEntry>> list_models(const ModelPaths& paths);
 // manifest has one. kModel: unknown name (the known ones are listed), file missing (fix: `sparing
 // models get NAME`), wrong hash (expected and found), no head matches.
 Result<Model> resolve_model(std::string_view spec, const ModelPaths& paths, Context& context);
+
+// The AuxNet that a segmentation model's manifest names (`aux`), sought as NAME.json beside that
+// manifest, then as resolve_model does; nullopt when it names none. Errors as resolve_model and
+// check_pair.
+Result<std::optional<Model>> resolve_aux(const Model& main, const ModelPaths& paths,
+                                         Context& context);
+
+// Whether two models can decide together. kModel: one is not for segmentation, or their labels are
+// not the same (the first that differs is named).
+Status check_pair(const ModelManifest& main, const ModelManifest& aux);
+
+// Whether a model is of this task. kModel: what it is for, and the command that runs it.
+Status check_task(const ModelManifest& manifest, ModelTask task);
 
 // Guesses a manifest from a graph's inputs and outputs: the first row of the head table whose
 // shapes fit. kModel when none does: says what was found and what is supported.

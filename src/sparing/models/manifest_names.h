@@ -6,6 +6,12 @@
 
 namespace sparing {
 
+inline constexpr JsonChoice<ModelTask> kTaskNames[] = {{"detect", ModelTask::kDetect},
+                                                       {"segment", ModelTask::kSegment}};
+inline constexpr JsonChoice<SegmentationKind> kSegmentationKindNames[] = {
+    {"scores", SegmentationKind::kScores},
+    {"foreground", SegmentationKind::kForeground},
+    {"labels", SegmentationKind::kLabels}};
 inline constexpr JsonChoice<Layout> kLayoutNames[] = {{"nchw", Layout::kNchw},
                                                       {"nhwc", Layout::kNhwc}};
 inline constexpr JsonChoice<ChannelOrder> kOrderNames[] = {{"rgb", ChannelOrder::kRgb},

@@ -97,7 +97,7 @@ std::string to_json(const ModelManifest& manifest) {
   out["schema"] = 1;
   out["name"] = manifest.name;
   out["title"] = manifest.title;
-  out["task"] = manifest.task;
+  out["task"] = name_of(kTaskNames, manifest.task);
   out["file"] = manifest.file;
   if (!manifest.sha256.empty()) out["sha256"] = manifest.sha256;
   if (!manifest.weights_sha256.empty()) out["weights_sha256"] = manifest.weights_sha256;
