@@ -28,7 +28,8 @@ struct MotionOptions {
             .help("DIS preset of the dense flow; none: the picture is taken to stand still")
             .choices("none|ultrafast|fast|medium"),
         option("max-pixels", &MotionOptions::max_pixels)
-            .help("flow is found on luma of at most this size (the frame's, a half or a quarter of it)")
+            .help(
+                "flow is found on luma of at most this size (the frame's, a half or a quarter of it)")
             .unit("pixels")
             .range(1000, 10000000),
         option("cut", &MotionOptions::cut)
@@ -77,7 +78,8 @@ class FrameMotion {
   // The motion of the next frame; memory of `motion` is used again. kInvalidArgument,
   // kNotSupported: as validate(frame); the frame is then left out.
   Status add(const VideoFrame& frame, Motion& motion);
-  // The same for a picture that is reduced already; `luma` is copied. kInvalidArgument: it is empty.
+  // The same for a picture that is reduced already; `luma` is copied. kInvalidArgument: it is
+  // empty.
   Status add(const LumaImage& luma, Motion& motion);
   // Forgets the frames before.
   void reset();

@@ -28,11 +28,11 @@ enum class SegmentMode {
 struct SegmentModeInfo {
   SegmentMode mode;
   std::string_view name;
-  bool main;      // MainNet runs
-  bool aux;       // AuxNet runs
-  bool learns;    // AuxNet is trained on the decision
-  bool fuses;     // probabilities are averaged over time
-  bool control;   // there to compare with, not for use
+  bool main;     // MainNet runs
+  bool aux;      // AuxNet runs
+  bool learns;   // AuxNet is trained on the decision
+  bool fuses;    // probabilities are averaged over time
+  bool control;  // there to compare with, not for use
   std::string_view description;
 };
 

@@ -1,7 +1,7 @@
-// One stream's segmentation over time: MainNet's probabilities and, by mode, those of an AuxNet that
-// learns (AuxAdapt: Zhang, Borse, Porikli, "AuxAdapt: Stable and Efficient Test-Time Adaptation for
-// Temporally Consistent Video Semantic Segmentation", WACV 2022, algorithm 1; the demo of CVPR 2022,
-// sections 2 and 3) and of the frames before.
+// One stream's segmentation over time: MainNet's probabilities and, by mode, those of an AuxNet
+// that learns (AuxAdapt: Zhang, Borse, Porikli, "AuxAdapt: Stable and Efficient Test-Time
+// Adaptation for Temporally Consistent Video Semantic Segmentation", WACV 2022, algorithm 1; the
+// demo of CVPR 2022, sections 2 and 3) and of the frames before.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,9 @@ struct SegmentTimes {
 class StreamSegmenter {
  public:
   // `main` is needed by mode tent only (its graph is trained then), `aux` by modes with an AuxNet.
-  // kInvalidArgument: an option out of range, a mode that needs a network that is not given; kModel:
-  // networks whose labels differ, an AuxNet whose channels are not the labels one by one; else as
-  // Trainer::create.
+  // kInvalidArgument: an option out of range, a mode that needs a network that is not given;
+  // kModel: networks whose labels differ, an AuxNet whose channels are not the labels one by one;
+  // else as Trainer::create.
   static Result<StreamSegmenter> create(const StreamSegmenterOptions& options, const Model& main,
                                         const std::optional<Model>& aux);
   StreamSegmenter(StreamSegmenter&&) noexcept;

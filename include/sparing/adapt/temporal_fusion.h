@@ -44,8 +44,9 @@ class TemporalFusion {
   ~TemporalFusion();
 
   // Replaces the probabilities of a frame, whose motion is given, by the fused ones, and keeps
-  // them. They may be at any size; the motion is scaled to it. Without a past of this size and these
-  // classes, or after another event than kNone, they stay as they are; a blank frame's are not kept.
+  // them. They may be at any size; the motion is scaled to it. Without a past of this size and
+  // these classes, or after another event than kNone, they stay as they are; a blank frame's are
+  // not kept.
   void fuse(const Motion& motion, ProbabilityMap& probabilities);
   // For a frame without probabilities of its own: the past, warped. false: there is none.
   bool predict(const Motion& motion, ProbabilityMap& probabilities);

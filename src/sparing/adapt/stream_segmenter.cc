@@ -97,10 +97,10 @@ struct StreamSegmenter::Impl {
   std::optional<adapt::TrainedNet> net;  // AuxNet, or MainNet's twin in mode tent
   std::optional<TemporalFusion> fusion;
   ClassBalance balance;
-  ProbabilityMap aux_map;       // at AuxNet's size
-  ProbabilityMap aux_at_main;   // at MainNet's
-  LabelMap decision;            // at AuxNet's size
-  bool decided = false;         // the decision is of a frame that may be learnt from
+  ProbabilityMap aux_map;        // at AuxNet's size
+  ProbabilityMap aux_at_main;    // at MainNet's
+  LabelMap decision;             // at AuxNet's size
+  bool decided = false;          // the decision is of a frame that may be learnt from
   std::int64_t frames_seen = 0;  // with segment()
   std::int64_t steps_since_reset = 0;
   LearnStatistics statistics;
@@ -194,10 +194,10 @@ Result<StreamSegmenter> StreamSegmenter::create(const StreamSegmenterOptions& op
   SPARING_ASSIGN_OR_RETURN(impl->fusion,
                            TemporalFusion::create(fusion_of(impl->mode.mode, options.fusion)));
   if (impl->mode.aux || impl->tent()) {
-    SPARING_ASSIGN_OR_RETURN(impl->net,
-                             adapt::TrainedNet::create(impl->tent() ? "MainNet" : "AuxNet",
-                                                       impl->tent() ? main : *aux,
-                                                       trainer_of(impl->mode, options.trainer)));
+    SPARING_ASSIGN_OR_RETURN(
+        impl->net,
+        adapt::TrainedNet::create(impl->tent() ? "MainNet" : "AuxNet", impl->tent() ? main : *aux,
+                                  trainer_of(impl->mode, options.trainer)));
   }
   return StreamSegmenter(std::move(impl));
 }
@@ -208,7 +208,8 @@ bool StreamSegmenter::wants_logits() const {
   return impl_->mode.main && impl_->mode.aux && impl_->options.ensemble.sum_logits;
 }
 
-Status StreamSegmenter::segment(const VideoFrame& frame, const Motion& motion, ProbabilityMap& map) {
+Status StreamSegmenter::segment(const VideoFrame& frame, const Motion& motion,
+                                ProbabilityMap& map) {
   Impl& s = *impl_;
   s.times = {};
   s.decided = false;
@@ -257,9 +258,8 @@ Status StreamSegmenter::learn() {
     SPARING_RETURN_IF_ERROR(s.after_step(step));
   } else {
     s.balance.add(s.decision, s.classes);
-    SPARING_ASSIGN_OR_RETURN(
-        const StepReport step,
-        s.net->learn(s.decision, s.balance.weights(s.options.learn.balance)));
+    SPARING_ASSIGN_OR_RETURN(const StepReport step,
+                             s.net->learn(s.decision, s.balance.weights(s.options.learn.balance)));
     SPARING_RETURN_IF_ERROR(s.after_step(step));
   }
   s.times.learn = seconds_since(start);

@@ -21,8 +21,10 @@ void resample(std::span<const float> values, Size from, Size to, std::vector<flo
     for (int x = 0; x < to.width; ++x, ++i) {
       const float u = (static_cast<float>(x) + 0.5f) * step_x - 0.5f;
       const adapt::Bilinear b = adapt::bilinear(u, v, from);
-      const float top = values[b.y0 * columns + b.x0] * (1 - b.fx) + values[b.y0 * columns + b.x1] * b.fx;
-      const float bottom = values[b.y1 * columns + b.x0] * (1 - b.fx) + values[b.y1 * columns + b.x1] * b.fx;
+      const float top =
+          values[b.y0 * columns + b.x0] * (1 - b.fx) + values[b.y0 * columns + b.x1] * b.fx;
+      const float bottom =
+          values[b.y1 * columns + b.x0] * (1 - b.fx) + values[b.y1 * columns + b.x1] * b.fx;
       out[i] = top * (1 - b.fy) + bottom * b.fy;
     }
   }
@@ -42,7 +44,7 @@ struct TemporalFusion::Impl {
   FusionOptions options;
   adapt::PixelClasses past;
   adapt::PixelClasses now;
-  FlowField scaled;           // the motion at the probabilities' size
+  FlowField scaled;            // the motion at the probabilities' size
   std::vector<float> weights;  // of the past, at the motion's size
   std::vector<float> scaled_weights;
 

@@ -9,7 +9,8 @@
 namespace sparing::adapt {
 namespace {
 
-// The channel of each label. A network is trained on labels, so each has to have a channel of its own.
+// The channel of each label. A network is trained on labels, so each has to have a channel of its
+// own.
 Result<std::vector<std::uint8_t>> channels_by_label(const std::string& thing,
                                                     const SegmentationSpec& spec, int channels) {
   const Error error{ErrorCode::kModel, thing,
@@ -27,7 +28,8 @@ Result<std::vector<std::uint8_t>> channels_by_label(const std::string& thing,
     if (owner != kIgnoreLabel) return error;
     owner = static_cast<std::uint8_t>(channel);
   }
-  if (std::find(channel_of.begin(), channel_of.end(), kIgnoreLabel) != channel_of.end()) return error;
+  if (std::find(channel_of.begin(), channel_of.end(), kIgnoreLabel) != channel_of.end())
+    return error;
   return channel_of;
 }
 
@@ -89,7 +91,8 @@ void TrainedNet::read(bool as_logits, ProbabilityMap& out) const {
   }
 }
 
-Result<StepReport> TrainedNet::learn(const LabelMap& decision, std::span<const float> class_weights) {
+Result<StepReport> TrainedNet::learn(const LabelMap& decision,
+                                     std::span<const float> class_weights) {
   if (channel_of_.empty()) {
     return trainer_.step_cross_entropy({decision.labels, class_weights, {}});
   }

@@ -1,5 +1,5 @@
-// A network that learns beside the stream: its input drawn by the import kernel, its output by label.
-// Private to adapt.
+// A network that learns beside the stream: its input drawn by the import kernel, its output by
+// label. Private to adapt.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class TrainedNet {
   const Trainer& trainer() const { return trainer_; }
 
  private:
-  TrainedNet(Trainer trainer, const ModelInput& input) : trainer_(std::move(trainer)), input_(input) {}
+  TrainedNet(Trainer trainer, const ModelInput& input)
+      : trainer_(std::move(trainer)), input_(input) {}
 
   Trainer trainer_;
   ModelInput input_;

@@ -9,8 +9,7 @@ namespace {
 
 // Four neighbours of each pixel, weighted, to `emit(pixel, lane group start, four sums)`.
 template <class Emit>
-void for_each_warped(const float* values, std::size_t stride, const FlowField& back,
-                     Emit&& emit) {
+void for_each_warped(const float* values, std::size_t stride, const FlowField& back, Emit&& emit) {
   const auto width = static_cast<std::size_t>(back.size.width);
   const auto height = static_cast<std::size_t>(back.size.height);
   for (std::size_t y = 0; y < height; ++y) {

@@ -13,7 +13,8 @@
 
 namespace sparing::adapt {
 
-// Pixel centres are at whole numbers here, as in flow fields. A point that is not finite is outside.
+// Pixel centres are at whole numbers here, as in flow fields. A point that is not finite is
+// outside.
 inline bool is_inside(float x, float y, Size size) {
   return x >= -0.5f && y >= -0.5f && x <= static_cast<float>(size.width) - 0.5f &&
          y <= static_cast<float>(size.height) - 0.5f;
@@ -45,8 +46,10 @@ inline float sample_luma(const LumaImage& luma, float x, float y) {
   const auto columns = static_cast<std::size_t>(luma.width());
   const std::uint8_t* above = luma.data() + b.y0 * columns;
   const std::uint8_t* below = luma.data() + b.y1 * columns;
-  const float top = static_cast<float>(above[b.x0]) * (1 - b.fx) + static_cast<float>(above[b.x1]) * b.fx;
-  const float bottom = static_cast<float>(below[b.x0]) * (1 - b.fx) + static_cast<float>(below[b.x1]) * b.fx;
+  const float top =
+      static_cast<float>(above[b.x0]) * (1 - b.fx) + static_cast<float>(above[b.x1]) * b.fx;
+  const float bottom =
+      static_cast<float>(below[b.x0]) * (1 - b.fx) + static_cast<float>(below[b.x1]) * b.fx;
   return top * (1 - b.fy) + bottom * b.fy;
 }
 
@@ -62,7 +65,8 @@ class PixelClasses {
   // All pixels of `past` at the motion's end points, at edges the nearest; `back` is of this size.
   void warp(const PixelClasses& past, const FlowField& back);
   // The same, blended: this = this * (1 - w) + warped * w, w = weights[pixel].
-  void blend_warped(const PixelClasses& past, const FlowField& back, std::span<const float> weights);
+  void blend_warped(const PixelClasses& past, const FlowField& back,
+                    std::span<const float> weights);
 
   bool empty() const { return values_.empty(); }
   int classes() const { return classes_; }

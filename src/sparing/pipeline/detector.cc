@@ -41,16 +41,6 @@ Result<std::vector<char>> wanted_classes(const std::vector<std::string>& names,
   return wanted;
 }
 
-// A graph with fixed height and width takes that size only.
-void note_fixed_size(const GraphOperand& operand, ModelInput& input) {
-  const bool nchw = input.layout == Layout::kNchw;
-  const std::int64_t height = operand.descriptor.shape[nchw ? 2 : 1];
-  const std::int64_t width = operand.descriptor.shape[nchw ? 3 : 2];
-  if (height <= 0 || width <= 0) return;
-  input.default_size = {static_cast<int>(width), static_cast<int>(height)};
-  input.fixed_size = true;
-}
-
 }  // namespace
 
 Result<Size> parse_size(std::string_view text) {
@@ -79,22 +69,10 @@ Result<Detector> Detector::create(Context context, const Model& model,
                                   const DetectOptions& options) {
   SPARING_RETURN_IF_ERROR(validate_options(options));
   auto impl = std::make_unique<Impl>();
-  impl->context = std::move(context);
-  impl->manifest = model.manifest;
   impl->options = options;
   SPARING_ASSIGN_OR_RETURN(impl->class_wanted,
                            wanted_classes(options.classes, model.manifest.labels));
-  SPARING_ASSIGN_OR_RETURN(impl->graph, impl->context.load_graph(model.file));
-  SPARING_RETURN_IF_ERROR(check_graph(impl->manifest, impl->graph));
-  const GraphOperand& input = impl->graph.inputs()[0];
-  impl->input_name = input.name;
-  note_fixed_size(input, impl->manifest.input);
-  if (!options.size.empty()) {
-    SPARING_ASSIGN_OR_RETURN(impl->requested_size, parse_size(options.size));
-    // Any frame size shows whether the model takes the requested one.
-    SPARING_RETURN_IF_ERROR(
-        sparing::input_size(impl->manifest.input, impl->requested_size, impl->requested_size));
-  }
+  SPARING_RETURN_IF_ERROR(impl->load(std::move(context), model, options.size));
   impl->score_threshold =
       static_cast<float>(options.score >= 0 ? options.score : impl->manifest.score_threshold);
   impl->nms.iou_threshold =

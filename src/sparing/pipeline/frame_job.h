@@ -2,7 +2,6 @@
 // frames are scheduled. Detector::detect runs the three steps in a row; DetectionRun overlaps them.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -10,16 +9,9 @@
 #include "sparing/base/result.h"
 #include "sparing/models/head.h"
 #include "sparing/pipeline/detector.h"
-#include "sparing/webnn/webnn.h"
+#include "sparing/pipeline/frame_network.h"
 
 namespace sparing {
-
-// Tensors for one frame in flight. Reused; made anew when the input size changes.
-struct FrameSlot {
-  Size input_size;
-  Tensor input;
-  NamedTensors outputs;
-};
 
 struct DetectionCounts {
   std::int64_t not_finite = 0;     // NaN or infinity in the box or the score
@@ -32,30 +24,14 @@ struct DetectionCounts {
 // Those of single detections that are not zero, with the reason.
 std::vector<DropCount> drop_counts(const DetectionCounts& counts);
 
-struct Detector::Impl {
-  Context context;
-  Graph graph;
-  ModelManifest manifest;
+struct Detector::Impl : FrameNetwork {
   DetectOptions options;
-  Size requested_size;
   std::vector<char> class_wanted;  // by class id; empty: all
   float score_threshold = 0;
   NmsOptions nms;
-  std::string input_name;
-  std::map<std::pair<int, int>, std::map<std::string, Shape>> output_shapes;  // by input size
 
-  Shape input_shape(Size size) const;
-  // Makes the slot's tensors fit an input of this size, which the model must take.
-  Status prepare(FrameSlot& slot, Size size);
-  // How the model wants a frame: layout, mean, std and channel order; the whole frame, stretched.
-  VideoFrameImport import_settings(const VideoFrame& frame) const;
-  // Step 1: draws the frame into the slot's input tensor. Returns the map from tensor to display
-  // coordinates.
-  Result<Affine> import(const VideoFrame& frame, FrameSlot& slot);
-  // Step 2.
-  Result<Completion> dispatch(const FrameSlot& slot);
-  // Step 3: waits for the outputs; detections in display coordinates. `pictures`: how many the
-  // input holds, each of which may have nms.max_detections.
+  // Step 3 of a detector: waits for the outputs; detections in display coordinates. `pictures`: how
+  // many the input holds, each of which may have nms.max_detections.
   Result<std::vector<Detection>> read(const FrameSlot& slot, const Affine& to_display, Size display,
                                       DetectionCounts& counts, int pictures = 1);
 
