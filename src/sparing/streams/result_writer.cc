@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sparing/pipeline/stage_clock.h"
-#include "sparing/streams/cpu_time.h"
+#include "sparing/base/cpu_time.h"
 
 namespace sparing {
 namespace {

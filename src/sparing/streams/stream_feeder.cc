@@ -3,7 +3,7 @@
 #include "sparing/base/check.h"
 #include "sparing/base/thread_pool.h"
 #include "sparing/pipeline/stage_clock.h"
-#include "sparing/streams/cpu_time.h"
+#include "sparing/base/cpu_time.h"
 
 namespace sparing {
 namespace {

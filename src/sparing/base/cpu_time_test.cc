@@ -1,4 +1,4 @@
-#include "sparing/streams/cpu_time.h"
+#include "sparing/base/cpu_time.h"
 
 #include <gtest/gtest.h>
 
