@@ -10,9 +10,10 @@
 
 namespace sparing {
 
-// Replaces logits by probabilities, pixel by pixel: exp(x - max) / sum. Within 5e-7 of exact ones.
-// A pixel with a NaN or +infinity, or with nothing but -infinity, becomes 1 / classes everywhere.
-// Returns how many such pixels there were. Precondition: values.size() fits classes and size.
+// Replaces logits by probabilities, pixel by pixel: exp(x - max) / sum, with a relative error of
+// at most 2e-6 + 1e-7 * (max - x); e^-87 stands for all that is smaller. A pixel with a NaN or
+// +infinity, or with nothing but -infinity, becomes 1 / classes everywhere; returns how many such
+// pixels there were. Precondition: 1 <= classes <= kMaxClasses.
 std::int64_t softmax(ProbabilityMap& map, const ParallelFor& parallel_for = {});
 
 // The class with the greatest value of each pixel; of equals the lowest. NaN never wins; a pixel of

@@ -76,9 +76,9 @@ struct SegmentationSpec {
   // and then divided by their sum.
   Activation activation = Activation::kNone;
   int classes = 0;  // number of labels
-  // Label index of each channel, or kIgnoredChannel. Several channels may stand for one label (their
-  // probabilities are added), and a label may have none (its probability is 0). Empty: channel i is
-  // label i. Not for kForeground.
+  // Label index of each channel, or kIgnoredChannel. Several channels may stand for one label
+  // (their probabilities are added), and a label may have none (its probability is 0). Empty:
+  // channel i is label i. Not for kForeground.
   std::vector<int> class_map;
   friend bool operator==(const SegmentationSpec&, const SegmentationSpec&) = default;
 };

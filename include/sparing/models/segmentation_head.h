@@ -35,8 +35,8 @@ struct SegmentationCounts {
 //
 // kModel: the output is missing or of another shape, its channels are not those of the labels or
 // the class map, or a value is no probability where it should be (spec.activation is kNone and a
-// value is outside [-0.01, 1.01]). kInvalidArgument: no such image in the batch. `out` may then hold
-// anything. Thread-safe.
+// value is outside [-0.01, 1.01]). kInvalidArgument: no such image in the batch. `out` may then
+// hold anything. Thread-safe.
 Result<SegmentationCounts> decode_segmentation(
     const SegmentationSpec& spec, std::span<const HeadTensor> tensors, int image,
     ProbabilityMap& out, SegmentationOutput as = SegmentationOutput::kProbabilities);
