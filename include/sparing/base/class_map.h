@@ -34,8 +34,8 @@ struct LabelMap {
   std::size_t offset(int y) const { return static_cast<std::size_t>(y) * columns(); }
 };
 
-// A number per class and pixel: plane by plane (class, row, column), dense. Probabilities of a pixel
-// are in [0, 1] and sum to 1; the same struct holds logits where that is said.
+// A number per class and pixel: plane by plane (class, row, column), dense. Probabilities of a
+// pixel are in [0, 1] and sum to 1; the same struct holds logits where that is said.
 struct ProbabilityMap {
   int classes = 0;
   Size size;
