@@ -14,20 +14,19 @@ namespace sparing {
 
 // 8-bit I420 in memory of its own, with or without alpha, upright: pixel (x, y) is display pixel
 // (x, y) of the frame that it was made from. Sides may be odd; chroma has half of them, rounded up.
-// Behind the last column and row lie copies of them that make both sides even, for encoders.
-// Copying copies the pixels. Not thread-safe while it changes.
+// Not thread-safe while it changes.
 class Picture {
  public:
   Picture();
   ~Picture();
-  Picture(const Picture& other);
   Picture(Picture&& other) noexcept;
-  Picture& operator=(const Picture& other);
   Picture& operator=(Picture&& other) noexcept;
 
   // Pixels are undefined afterwards; memory of the same size is used again. There is no alpha then.
   // kInvalidArgument: sides not in 1..kMaxFrameExtent; kInternal: no memory.
   Status allocate(Size size, const ColorSpace& space);
+  // The other's pixels, alpha and times. kInternal: no memory.
+  Status copy_from(const Picture& other);
   // All pixels of one colour, given in the picture's own samples.
   void fill(std::uint8_t y, std::uint8_t u, std::uint8_t v);
 
@@ -49,10 +48,6 @@ class Picture {
   void drop_alpha() { has_alpha_ = false; }
   const std::uint8_t* alpha_row(int y) const;
   std::uint8_t* alpha_row(int y);
-
-  // Copies the last column and row outwards again after pixels have changed. view() and copies of
-  // the picture do not need it; only encoders of odd sizes do, and they call it.
-  void repeat_edges();
 
   // I420, or I420A when it has alpha, with the times below. Valid as long as the pixels are.
   VideoFrame view() const;
