@@ -28,8 +28,8 @@ Status check_pixels(const std::filesystem::path& path, Size size, int channels, 
     return invalid("a size of " + text,
                    "give 1 to " + std::to_string(kMaxFrameExtent) + " columns and rows");
   }
-  if (channels != 1 && channels != 3) {
-    return invalid(std::to_string(channels) + " channels", "give 1 (grey) or 3 (RGB)");
+  if (channels != 1 && channels != 3 && channels != 4) {
+    return invalid(std::to_string(channels) + " channels", "give 1 (grey), 3 (RGB) or 4 (RGBA)");
   }
   const std::size_t needed = static_cast<std::size_t>(size.width) *
                              static_cast<std::size_t>(size.height) *
@@ -44,7 +44,9 @@ Status check_pixels(const std::filesystem::path& path, Size size, int channels, 
 ffmpeg::Frame make_picture(Size size, int channels, std::span<const std::uint8_t> pixels) {
   ffmpeg::Frame picture(av_frame_alloc());
   if (!picture) return nullptr;
-  picture->format = channels == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GRAY8;
+  picture->format = channels == 4   ? AV_PIX_FMT_RGBA
+                    : channels == 3 ? AV_PIX_FMT_RGB24
+                                    : AV_PIX_FMT_GRAY8;
   picture->width = size.width;
   picture->height = size.height;
   if (av_frame_get_buffer(picture.get(), 0) < 0) return nullptr;

@@ -32,7 +32,7 @@ std::vector<std::uint8_t> pattern(Size size, int channels) {
 TEST(WritePng, ReadsBackAsItWas) {
   const TestDirectory dir;
   for (const Size size : {Size{1, 1}, Size{33, 17}, Size{640, 480}}) {
-    for (const int channels : {1, 3}) {
+    for (const int channels : {1, 3, 4}) {
       const std::vector<std::uint8_t> pixels = pattern(size, channels);
       const auto path = dir / "new folder/a.png";
       const Status status = write_png(path, size, channels, pixels);
@@ -40,7 +40,9 @@ TEST(WritePng, ReadsBackAsItWas) {
       const auto played = testing::play(path);
       ASSERT_EQ(played.frames.size(), 1u);
       const VideoFrame& view = played.frames[0].frame.view();
-      ASSERT_EQ(view.format, channels == 3 ? PixelFormat::kRgb24 : PixelFormat::kGray8);
+      ASSERT_EQ(view.format, channels == 4   ? PixelFormat::kRgba
+                             : channels == 3 ? PixelFormat::kRgb24
+                                             : PixelFormat::kGray8);
       ASSERT_EQ(view.coded_size, size);
       std::size_t next = 0;
       for (int y = 0; y < size.height; ++y) {

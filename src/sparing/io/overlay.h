@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sparing/base/color.h"
 #include "sparing/base/geometry.h"
 #include "sparing/frame/video_frame.h"
 
@@ -20,9 +21,6 @@ struct YuvCanvas {
   Size size;
 };
 
-struct Rgb {
-  std::uint8_t r = 0, g = 0, b = 0;
-};
 struct YuvColor {
   std::uint8_t y = 0, u = 128, v = 128;
 };

@@ -32,11 +32,38 @@ bool configure_mpeg4(AVCodecContext& codec, int crf) {
   return true;
 }
 
+bool configure_prores(AVCodecContext& codec, int) {
+  return av_opt_set(codec.priv_data, "vendor", "apl0", 0) >= 0;  // some editors insist on it
+}
+
+bool configure_png(AVCodecContext&, int) { return true; }
+
+bool configure_vp9(AVCodecContext& codec, int crf) {
+  codec.bit_rate = 0;  // constant quality
+  const auto set = [&](const char* name, std::int64_t value) {
+    return av_opt_set_int(codec.priv_data, name, value, 0) >= 0;
+  };
+  // The scale of VP9 goes to 63; alternative reference frames cannot be had together with alpha.
+  return av_opt_set(codec.priv_data, "deadline", "realtime", 0) >= 0 && set("cpu-used", 7) &&
+         set("lag-in-frames", 0) && set("auto-alt-ref", 0) && set("crf", crf * 63 / 51);
+}
+
 constexpr std::array<VideoEncoderInfo, 3> kVideoEncoders{{
     {"libx264", INT_MAX, configure_x264},
     {"libopenh264", INT_MAX, configure_openh264},
     {"mpeg4", 65535, configure_mpeg4},
 }};
+constexpr std::array<VideoEncoderInfo, 2> kMovEncoders{{
+    {"prores_ks", INT_MAX, configure_prores, AV_PIX_FMT_YUV422P10LE, AV_PIX_FMT_YUVA444P10LE},
+    {"png", INT_MAX, configure_png, AV_PIX_FMT_RGB24, AV_PIX_FMT_RGBA},
+}};
+// WebM counts in milliseconds.
+constexpr std::array<VideoEncoderInfo, 1> kWebmEncoders{{
+    {"libvpx-vp9", 1000, configure_vp9, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVA420P},
+}};
+constexpr VideoContainer kMp4{"mp4", kVideoEncoders, "libx264"};
+constexpr VideoContainer kMov{"mov", kMovEncoders, "prores_ks"};
+constexpr VideoContainer kWebm{"webm", kWebmEncoders, "libvpx-vp9"};
 
 AVColorSpace to_av(ColorMatrix matrix) {
   switch (matrix) {
@@ -81,14 +108,23 @@ AVRational encoder_time_base(Rational base, int max_den) {
   return reduced.den <= max_den ? reduced : AVRational{1, max_den};
 }
 
-Error encoder_error(const std::filesystem::path& name, std::string problem) {
+Error encoder_error(const std::filesystem::path& name, const VideoContainer& container,
+                    std::string problem) {
   return {ErrorCode::kOutput, "video '" + name.string() + "'", std::move(problem),
-          "install an FFmpeg with libx264, or leave out the video output"};
+          "install an FFmpeg with " + std::string(container.needed) +
+              ", or leave out the video output"};
+}
+
+bool is_rgb(AVPixelFormat format) {
+  return format == AV_PIX_FMT_RGB24 || format == AV_PIX_FMT_RGBA;
 }
 
 }  // namespace
 
 std::span<const VideoEncoderInfo> video_encoders() { return kVideoEncoders; }
+const VideoContainer& mp4_container() { return kMp4; }
+const VideoContainer& mov_container() { return kMov; }
+const VideoContainer& webm_container() { return kWebm; }
 
 Result<std::unique_ptr<VideoEncoder>> VideoEncoder::open(const std::string& url,
                                                          const std::filesystem::path& name,
@@ -97,9 +133,12 @@ Result<std::unique_ptr<VideoEncoder>> VideoEncoder::open(const std::string& url,
   std::unique_ptr<VideoEncoder> result(new VideoEncoder);
   result->name_ = name;
   result->time_base_ = format.time_base;
-  Status status = encoder_error(name, "this build of FFmpeg has no encoder for it");
-  for (const VideoEncoderInfo& row : kVideoEncoders) {
+  result->container_ = format.container;
+  Status status =
+      encoder_error(name, *format.container, "this build of FFmpeg has no encoder for it");
+  for (const VideoEncoderInfo& row : format.container->encoders) {
     if (!encoder.empty() && encoder != row.name) continue;
+    if (format.alpha && row.with_alpha == AV_PIX_FMT_NONE) continue;
     if (avcodec_find_encoder_by_name(row.name.data()) == nullptr) continue;
     status = result->open_codec(row, format);
     if (status.ok()) break;
@@ -120,10 +159,10 @@ Status VideoEncoder::open_codec(const VideoEncoderInfo& encoder, const VideoForm
   const AVCodec* codec = avcodec_find_encoder_by_name(encoder.name.data());
   codec_.reset(avcodec_alloc_context3(codec));
   packet_.reset(av_packet_alloc());
-  if (!codec_ || !packet_) return encoder_error(name_, "out of memory");
+  if (!codec_ || !packet_) return encoder_error(name_, *container_, "out of memory");
   codec_->width = format.size.width;
   codec_->height = format.size.height;
-  codec_->pix_fmt = AV_PIX_FMT_YUV420P;
+  codec_->pix_fmt = format.alpha ? encoder.with_alpha : encoder.plain;
   codec_->time_base = encoder_time_base(format.time_base, encoder.max_time_base_den);
   if (format.frame_rate.num > 0) {
     av_reduce(&codec_->framerate.num, &codec_->framerate.den, format.frame_rate.num,
@@ -135,27 +174,31 @@ Status VideoEncoder::open_codec(const VideoEncoderInfo& encoder, const VideoForm
   codec_->max_b_frames = 0;
   codec_->thread_count = 1;
   codec_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-  codec_->colorspace = to_av(format.color_space.matrix);
+  const bool rgb = is_rgb(codec_->pix_fmt);
+  codec_->colorspace = rgb ? AVCOL_SPC_RGB : to_av(format.color_space.matrix);
   codec_->color_range =
-      format.color_space.range == ColorRange::kFull ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+      rgb || format.color_space.range == ColorRange::kFull ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
   codec_->color_primaries = to_av(format.color_space.primaries);
   codec_->color_trc = to_av(format.color_space.transfer);
   codec_->chroma_sample_location = to_av(format.color_space.siting);
   if (!encoder.configure(*codec_, format.crf)) {
-    return encoder_error(name_, "the encoder " + std::string(encoder.name) + " lacks an option");
+    return encoder_error(name_, *container_,
+                         "the encoder " + std::string(encoder.name) + " lacks an option");
   }
   const int code = avcodec_open2(codec_.get(), codec, nullptr);
   if (code < 0) {
-    return encoder_error(name_, "the encoder " + std::string(encoder.name) + " refuses " +
-                                    std::to_string(format.size.width) + "x" +
-                                    std::to_string(format.size.height) + ": " + log.explain(code));
+    return encoder_error(name_, *container_,
+                         "the encoder " + std::string(encoder.name) + " refuses " +
+                             std::to_string(format.size.width) + "x" +
+                             std::to_string(format.size.height) + ": " + log.explain(code));
   }
   return {};
 }
 
 Status VideoEncoder::open_file(const std::string& url, const VideoFormat& format) {
   ffmpeg::LogCapture log;
-  int code = avformat_alloc_output_context2(&output_, nullptr, "mp4", url.c_str());
+  int code =
+      avformat_alloc_output_context2(&output_, nullptr, container_->muxer.data(), url.c_str());
   if (code < 0) return write_error(code);
   stream_ = avformat_new_stream(output_, nullptr);
   if (stream_ == nullptr) return write_error(AVERROR(ENOMEM));
@@ -167,8 +210,13 @@ Status VideoEncoder::open_file(const std::string& url, const VideoFormat& format
   code = avio_open(&output_->pb, url.c_str(), AVIO_FLAG_WRITE);
   if (code < 0) return write_error(code);
   AVDictionary* options = nullptr;
-  av_dict_set(&options, "movflags",
-              format.fragmented ? "+frag_keyframe+empty_moov+default_base_moof" : "+faststart", 0);
+  if (container_ == &kWebm) {
+    if (format.fragmented) av_dict_set(&options, "live", "1", 0);
+  } else {
+    av_dict_set(&options, "movflags",
+                format.fragmented ? "+frag_keyframe+empty_moov+default_base_moof" : "+faststart",
+                0);
+  }
   code = avformat_write_header(output_, &options);
   av_dict_free(&options);
   return code < 0 ? Status(write_error(code)) : Status();
@@ -215,11 +263,13 @@ Status VideoEncoder::write(std::int64_t ticks, std::int64_t duration) {
 // Sends a picture, or the end, and muxes what comes out.
 Status VideoEncoder::drain(AVFrame* frame) {
   int code = avcodec_send_frame(codec_.get(), frame);
-  if (code < 0) return encoder_error(name_, "encoding failed: " + ffmpeg::error_text(code));
+  if (code < 0)
+    return encoder_error(name_, *container_, "encoding failed: " + ffmpeg::error_text(code));
   while (true) {
     code = avcodec_receive_packet(codec_.get(), packet_.get());
     if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return {};
-    if (code < 0) return encoder_error(name_, "encoding failed: " + ffmpeg::error_text(code));
+    if (code < 0)
+      return encoder_error(name_, *container_, "encoding failed: " + ffmpeg::error_text(code));
     const auto entry = std::find_if(durations_.begin(), durations_.end(),
                                     [&](const auto& d) { return d.first == packet_->pts; });
     if (entry != durations_.end()) {

@@ -1,4 +1,4 @@
-// I420 pictures to an MP4 file. Private to io.
+// Pictures to a video file. Private to io.
 #pragma once
 
 #include <deque>
@@ -20,9 +20,21 @@ struct VideoEncoderInfo {
   std::string_view name;  // FFmpeg's
   int max_time_base_den;  // finer time bases are rounded
   bool (*configure)(AVCodecContext& codec, int crf);
+  AVPixelFormat plain = AV_PIX_FMT_YUV420P;
+  AVPixelFormat with_alpha = AV_PIX_FMT_NONE;  // none: it cannot hold alpha
 };
-// In order of preference; which of them exist depends on how FFmpeg was built.
+// The H.264 encoders and what stands in for them, in order of preference; which of them exist
+// depends on how FFmpeg was built.
 std::span<const VideoEncoderInfo> video_encoders();
+
+struct VideoContainer {
+  std::string_view muxer;  // FFmpeg's
+  std::span<const VideoEncoderInfo> encoders;
+  std::string_view needed;  // what FFmpeg should have, for messages
+};
+const VideoContainer& mp4_container();   // H.264
+const VideoContainer& mov_container();   // ProRes, with alpha ProRes 4444
+const VideoContainer& webm_container();  // VP9
 
 struct VideoFormat {
   Size size;                  // even
@@ -32,19 +44,22 @@ struct VideoFormat {
   int crf = 23;
   std::string title;
   bool fragmented = false;  // for outputs that cannot seek
+  const VideoContainer* container = &mp4_container();
+  bool alpha = false;  // picture() has an alpha plane or channel; the container must be able to
 };
 
 class VideoEncoder {
  public:
-  // Writes to `url` ("file:..."), which messages call `name`. `encoder`: one of video_encoders(),
-  // or the first that works when empty.
+  // Writes to `url` ("file:..."), which messages call `name`. `encoder`: one of the container's, or
+  // the first that works when empty.
   static Result<std::unique_ptr<VideoEncoder>> open(const std::string& url,
                                                     const std::filesystem::path& name,
                                                     const VideoFormat& format,
                                                     std::string_view encoder = {});
   ~VideoEncoder();
 
-  // The picture to draw into before write(); its former content is undefined. nullptr: no memory.
+  // The picture to draw into before write(), in the encoder's pixel format; its former content is
+  // undefined. nullptr: no memory.
   AVFrame* picture();
   // Timestamps are in the time base of the format and grow strictly. duration 0: unknown.
   Status write(std::int64_t ticks, std::int64_t duration);
@@ -59,6 +74,7 @@ class VideoEncoder {
   Error write_error(int code) const;
 
   std::filesystem::path name_;
+  const VideoContainer* container_ = nullptr;
   ffmpeg::CodecContext codec_;
   AVFormatContext* output_ = nullptr;
   AVStream* stream_ = nullptr;
