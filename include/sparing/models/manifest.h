@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sparing/base/color.h"
 #include "sparing/base/geometry.h"
 #include "sparing/base/result.h"
 #include "sparing/base/tensor_view.h"
@@ -82,8 +83,6 @@ struct SegmentationSpec {
   std::vector<int> class_map;
   friend bool operator==(const SegmentationSpec&, const SegmentationSpec&) = default;
 };
-
-using Rgb = std::array<std::uint8_t, 3>;
 
 struct ModelInput {
   std::string name;  // of the graph's input; empty: its only one
