@@ -12,6 +12,7 @@ namespace sparing::cli {
 using Command = std::function<int()>;
 
 void add_detect_command(CLI::App& app, Command& run);
+void add_segment_command(CLI::App& app, Command& run);
 void add_import_command(CLI::App& app, Command& run);
 void add_eval_command(CLI::App& app, Command& run);
 void add_models_command(CLI::App& app, Command& run);

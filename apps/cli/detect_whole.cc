@@ -14,6 +14,7 @@
 #include "sparing/base/version.h"
 #include "sparing/io/source.h"
 #include "summary.h"
+#include "summary_parts.h"
 
 namespace sparing::cli {
 namespace {
@@ -32,26 +33,9 @@ int finish(const DetectSettings& settings, const RunDescription& description,
     std::FILE* out = settings.writes_to_stdout() ? stderr : stdout;
     std::fputs(summary_text(description, summary).c_str(), out);
   }
-  if (summary.error) {
-    Error error = *summary.error;
-    // A sink that fails says itself what it could keep.
-    if (summary.frames > 0 && error.code != ErrorCode::kOutput) {
-      error.problem += " (the " + std::to_string(summary.frames) + " frames before are kept)";
-    }
-    const int code = report(error);
-    report_outputs(summary.outputs, summary.error);
-    return code;
-  }
-  if (summary.interrupted) {
-    std::fprintf(
-        stderr,
-        "sparing: interrupted after %lld frames, at %s of '%s'; outputs are complete up to there\n",
-        static_cast<long long>(summary.frames),
-        clock_text(summary.last_time ? summary.last_time->seconds() : 0).c_str(),
-        description.input.c_str());
-    return kExitInterrupted;
-  }
-  return kExitOk;
+  return report_end({description.input, summary.frames, summary.last_time, summary.interrupted,
+                     summary.error},
+                    summary.outputs);
 }
 
 void dump_inputs(const std::string& folder, RunControl& control) {

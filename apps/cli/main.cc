@@ -15,9 +15,10 @@ namespace sparing::cli {
 namespace {
 
 constexpr const char* kDescription =
-    "Finds objects in video on a small machine.\n\n"
+    "Finds and segments objects in video on a small machine.\n\n"
     "  sparing models get nanodet-g                  fetch the default detector, once\n"
     "  sparing detect clip.mp4 --out boxes.jsonl --render boxes.mp4\n"
+    "  sparing segment me.mp4 --background blur --render call.mp4\n"
     "  sparing import clip.mp4 --out frame.png       what a network sees of a frame\n"
     "  sparing eval boxes.jsonl --gt gt.txt          compare with ground truth\n\n"
     "`sparing COMMAND --help` explains each command.";
@@ -34,6 +35,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version_line);
   Command command;
   add_detect_command(app, command);
+  add_segment_command(app, command);
   add_import_command(app, command);
   add_eval_command(app, command);
   add_models_command(app, command);

@@ -34,15 +34,7 @@ std::string summary_text(const RunDescription& run, const RunSummary& summary) {
           std::to_string(summary.input_size.height) + ", " + run.device + " " + run.precision +
           ", threads " + std::to_string(run.threads) + ", streams " + std::to_string(run.streams) +
           "\n\n";
-  text += "stage               total s   ms/frame        p50        p95        max\n";
-  for (const StageStatistics& stage : summary.stages) {
-    const double mean =
-        stage.count > 0 ? stage.total_seconds / static_cast<double>(stage.count) : 0;
-    append(text, "%-16s %10.2f %10.3f %10.3f %10.3f %10.3f\n", stage.name.c_str(),
-           stage.total_seconds, mean * 1e3, stage.p50_seconds * 1e3, stage.p95_seconds * 1e3,
-           stage.max_seconds * 1e3);
-  }
-  text += "(stages overlap: their totals add up to more than the time of the run)\n";
+  text += stages_text(summary.stages);
   if (summary.damaged_frames > 0) {
     append(text, "%lld damaged frames\n", static_cast<long long>(summary.damaged_frames));
   }

@@ -1,5 +1,12 @@
 #include "summary_parts.h"
 
+#include <cstdio>
+
+#include "commands.h"
+#include "detect_outputs.h"
+#include "exit_codes.h"
+#include "progress.h"
+
 namespace sparing::cli {
 
 using Json = nlohmann::ordered_json;
@@ -14,6 +21,40 @@ std::string outputs_text(std::span<const OutputState> outputs) {
     }
   }
   return text;
+}
+
+std::string stages_text(std::span<const StageStatistics> stages) {
+  std::string text = "stage               total s   ms/frame        p50        p95        max\n";
+  for (const StageStatistics& stage : stages) {
+    const double mean =
+        stage.count > 0 ? stage.total_seconds / static_cast<double>(stage.count) : 0;
+    char line[160];
+    std::snprintf(line, sizeof line, "%-16s %10.2f %10.3f %10.3f %10.3f %10.3f\n",
+                  stage.name.c_str(), stage.total_seconds, mean * 1e3, stage.p50_seconds * 1e3,
+                  stage.p95_seconds * 1e3, stage.max_seconds * 1e3);
+    text += line;
+  }
+  return text + "(stages overlap: their totals add up to more than the time of the run)\n";
+}
+
+int report_end(const RunEnd& end, const std::vector<OutputState>& outputs) {
+  if (end.error) {
+    Error error = *end.error;
+    // An output that fails says itself what it could keep.
+    if (end.frames > 0 && error.code != ErrorCode::kOutput) {
+      error.problem += " (the " + std::to_string(end.frames) + " frames before are kept)";
+    }
+    const int code = report(error);
+    report_outputs(outputs, end.error);
+    return code;
+  }
+  if (!end.interrupted) return kExitOk;
+  std::fprintf(
+      stderr,
+      "sparing: interrupted after %lld frames, at %s of '%s'; outputs are complete up to there\n",
+      static_cast<long long>(end.frames),
+      clock_text(end.last_time ? end.last_time->seconds() : 0).c_str(), end.input.c_str());
+  return kExitInterrupted;
 }
 
 Json held_json(std::span<const OutputState> outputs) {

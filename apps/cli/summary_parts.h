@@ -1,8 +1,11 @@
 // What the summaries of one and of many streams share.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +17,19 @@ namespace sparing::cli {
 std::string outputs_text(std::span<const OutputState> outputs);
 // Of each output what it holds, and its error or null.
 nlohmann::ordered_json held_json(std::span<const OutputState> outputs);
+// A table of times, a line a stage.
+std::string stages_text(std::span<const StageStatistics> stages);
+// How a run ended.
+struct RunEnd {
+  std::string input;
+  std::int64_t frames = 0;
+  std::optional<Timestamp> last_time;
+  bool interrupted = false;
+  std::optional<Error> error;
+};
+// Says on standard error what ended a run early, and what is kept; the exit code.
+int report_end(const RunEnd& end, const std::vector<OutputState>& outputs);
+
 // By the stages' names.
 nlohmann::ordered_json stages_json(std::span<const StageStatistics> stages);
 

@@ -1,0 +1,71 @@
+#include "segment_settings.h"
+
+#include <algorithm>
+
+#include "option_flags.h"
+
+namespace sparing::cli {
+namespace {
+
+using Settings = const SegmentSettings&;
+
+// An option that has no effect, or contradicts another, where `holds`.
+struct Conflict {
+  const char* flag;
+  bool (*holds)(Settings);
+  const char* problem;
+  const char* fix;
+};
+
+constexpr auto kRendersNothing = [](Settings s) { return s.render.empty(); };
+constexpr auto kHasNoBackground = [](Settings s) { return s.background.empty(); };
+constexpr const char* kRenderProblem = "it is for the pictures of --render";
+constexpr const char* kRenderFix = "add --render out.mp4, or leave it out";
+constexpr const char* kBackgroundProblem = "it is for --background";
+constexpr const char* kBackgroundFix = "add --background blur, or leave it out";
+
+constexpr Conflict kConflicts[] = {
+    {"--background", kRendersNothing, kRenderProblem, kRenderFix},
+    {"--privacy", kRendersNothing, kRenderProblem, kRenderFix},
+    {"--overlay", kRendersNothing, kRenderProblem, kRenderFix},
+    {"--compare", kRendersNothing, kRenderProblem, kRenderFix},
+    {"--crf", kRendersNothing, kRenderProblem, kRenderFix},
+    {"--foreground", kHasNoBackground, kBackgroundProblem, kBackgroundFix},
+    {"--no-refine", kHasNoBackground, kBackgroundProblem, kBackgroundFix},
+    {"--legend", [](Settings s) { return !s.background.empty() && !s.overlay; },
+     "it is for the colours of --overlay", "add --overlay, or leave it out"},
+    {"--overlay-strength", [](Settings s) { return !s.background.empty() && !s.overlay; },
+     "it is for the colours of --overlay", "add --overlay, or leave it out"},
+    {"--gt", [](Settings s) { return s.compare.empty(); },
+     "it is for --compare; of masks that are written, `sparing eval-masks` tells how good they are",
+     "add --compare main, or leave it out"},
+    {"--ignore", [](Settings s) { return s.gt.empty(); }, "it is for the labels of --gt",
+     "add --gt DIR, or leave it out"},
+    {"--format", [](Settings s) { return s.outputs.empty(); }, "it is for --out",
+     "add --out, or leave it out"},
+};
+
+}  // namespace
+
+bool SegmentSettings::writes_to_stdout() const {
+  return std::find(outputs.begin(), outputs.end(), "-") != outputs.end();
+}
+
+bool SegmentSettings::has(std::string_view flag) const {
+  return std::find(given.begin(), given.end(), flag) != given.end();
+}
+
+Status check_settings(const SegmentSettings& settings) {
+  SPARING_RETURN_IF_ERROR(validate(settings.segmenter));
+  if (settings.json && settings.writes_to_stdout()) {
+    return Error{ErrorCode::kInvalidArgument, "--json", "standard output is taken by --out -",
+                 "write one of the two into a file"};
+  }
+  for (const Conflict& conflict : kConflicts) {
+    if (!settings.has(conflict.flag) || !conflict.holds(settings)) continue;
+    return Error{ErrorCode::kInvalidArgument, conflict.flag, conflict.problem, conflict.fix};
+  }
+  return {};
+}
+
+}  // namespace sparing::cli
