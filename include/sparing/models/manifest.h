@@ -67,6 +67,7 @@ enum class SegmentationKind {
 
 // A channel of a network that stands for no label.
 inline constexpr int kIgnoredChannel = -1;
+inline constexpr int kMaxSegmentationChannels = 1024;
 
 // How the raw output of a segmentation network becomes a probability for each label and pixel.
 struct SegmentationSpec {

@@ -57,7 +57,8 @@ Status check_pair(const ModelManifest& main, const ModelManifest& aux);
 Status check_task(const ModelManifest& manifest, ModelTask task);
 
 // Guesses a manifest from a graph's inputs and outputs: the first row of the head table whose
-// shapes fit. kModel when none does: says what was found and what is supported.
+// shapes fit, or else one for segmentation (docs/models.md). kModel when none does: says what was
+// found and what is supported.
 Result<ModelManifest> match_head(const Graph& graph, std::string_view name);
 
 // Whether a loaded graph is what its manifest says: the input's name, type and fixed shape, and the

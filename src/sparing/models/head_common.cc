@@ -37,19 +37,20 @@ Result<Matrix> slice(const HeadTensor& tensor, const DecodeOptions& options, std
 
 }  // namespace
 
-Result<const HeadTensor*> find_output(std::span<const HeadTensor> tensors, std::string_view name) {
+Result<const HeadTensor*> find_output(std::span<const HeadTensor> tensors, std::string_view name,
+                                      std::string_view field) {
   if (name.empty()) {
     if (tensors.size() == 1) return &tensors[0];
     return Error{ErrorCode::kModel, "head",
                  "the network has several outputs: " + quoted_names(tensors),
-                 "name the one to read in head.outputs of the manifest"};
+                 "name the one to read in " + std::string(field) + " of the manifest"};
   }
   for (const HeadTensor& tensor : tensors) {
     if (tensor.name == name) return &tensor;
   }
   return Error{ErrorCode::kModel, "head",
                "output '" + std::string(name) + "' is missing; found " + quoted_names(tensors),
-               "correct head.outputs of the manifest"};
+               "correct " + std::string(field) + " of the manifest"};
 }
 
 Error shape_error(const HeadTensor& tensor, const std::string& expected) {

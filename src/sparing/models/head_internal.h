@@ -49,7 +49,9 @@ Result<Matrix> image_matrix(std::span<const HeadTensor> tensors, std::string_vie
 Result<Matrix> image_column(std::span<const HeadTensor> tensors, std::string_view name,
                             const DecodeOptions& options, std::int64_t rows);
 // The output by name, without looking at its shape.
-Result<const HeadTensor*> find_output(std::span<const HeadTensor> tensors, std::string_view name);
+// `field` is the manifest's field that names it.
+Result<const HeadTensor*> find_output(std::span<const HeadTensor> tensors, std::string_view name,
+                                      std::string_view field = "head.outputs");
 
 Error shape_error(const HeadTensor& tensor, const std::string& expected);
 // kModel when the outputs have another number of classes than there are labels.
@@ -159,5 +161,14 @@ inline bool plausible_classes(std::int64_t classes) {
   return classes >= 1 && classes <= kMaxGuessedClasses;
 }
 std::vector<std::string> default_labels(int classes);
+
+// As the match functions of heads, and the checks of check_graph, for segmentation.
+std::optional<ModelManifest> match_segmentation(const Graph& graph);
+Status check_segmentation_output(const ModelManifest& manifest, const Graph& graph);
+// For messages: what match_segmentation takes.
+inline constexpr std::string_view kSegmentationOutputs =
+    "segmentation: one output [1,C,h,w] or [1,h,w,C]";
+// Operands with their shapes, for messages.
+std::string describe(std::span<const GraphOperand> operands);
 
 }  // namespace sparing::heads_internal

@@ -1,50 +1,21 @@
 #include "sparing/models/manifest.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 
 #include "sparing/models/head.h"
 #include "sparing/models/json_reader.h"
+#include "sparing/models/manifest_fields.h"
 #include "sparing/models/manifest_names.h"
+#include "sparing/models/manifest_segmentation.h"
 
 namespace sparing {
 namespace {
 
 constexpr std::int64_t kMaxSide = 16384;
 constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20;
-
-bool is_sha256(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
-bool is_model_name(std::string_view text) {
-  const auto alphanumeric = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
-  return !text.empty() && text.size() <= 64 && alphanumeric(text[0]) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
-}
-
-std::string sha256_field(JsonObject& object, bool required, std::string_view key = "sha256") {
-  if (!required && !object.has(key)) return object.text(key, "");
-  const std::string hash = object.text(key);
-  if (object.ok() && !is_sha256(hash)) {
-    object.fail(key, "'" + hash + "' is not a SHA-256",
-                "write 64 lower-case hex digits (sha256sum prints them)");
-  }
-  return hash;
-}
-
-// A required name that is not empty; the empty string when the field is optional and missing.
-std::string name_field(JsonObject& object, std::string_view key, bool required) {
-  const std::string name = required ? object.text(key) : object.text(key, "");
-  if (object.ok() && object.has(key) && name.empty()) {
-    object.fail(key, "empty", "write a name, or leave the field out if it has a default");
-  }
-  return name;
-}
 
 // --- source and licence ---
 
@@ -308,6 +279,17 @@ void parse_file(JsonObject& root, ModelManifest& out) {
   }
 }
 
+// To be called when the labels are known.
+void use_labels(ModelManifest& out, JsonErrors& errors) {
+  const int count = static_cast<int>(out.labels.size());
+  if (out.task == ModelTask::kDetect) {
+    out.head.classes = count;
+  } else {
+    out.segmentation.classes = count;
+    check_segmentation_labels(out, errors);
+  }
+}
+
 void parse_labels(JsonObject& root, ModelManifest& out) {
   if (root.has("labels") == root.has("labels_file")) {
     root.fail("labels", root.has("labels") ? "there is a labels_file, too" : "missing",
@@ -320,7 +302,44 @@ void parse_labels(JsonObject& root, ModelManifest& out) {
   }
   out.labels = root.texts("labels");
   if (root.ok() && out.labels.empty()) root.fail("labels", "an empty list", "name the classes");
-  out.head.classes = static_cast<int>(out.labels.size());
+  use_labels(out, root.errors());
+}
+
+void parse_detection(JsonObject& root, ModelManifest& out) {
+  out.head = parse_head(root.object("head", true));
+  out.score_threshold = root.number("score_threshold", {0, 1}, 0.3);
+  out.iou_threshold = root.number("iou_threshold", {0, 1}, 0.6);
+  out.nms = root.choice<NmsMode>(
+      "nms", kNmsNames, info(out.head.type).needs_nms ? NmsMode::kClassAware : NmsMode::kNone);
+  out.max_detections = static_cast<int>(root.integer("max_detections", {1, 1000000}, 300));
+}
+
+struct TaskFields {
+  ModelTask task;
+  void (*parse)(JsonObject& root, ModelManifest& out);
+  std::array<std::string_view, 5> fields;  // that no other task has
+};
+
+// In the order of ModelTask.
+constexpr TaskFields kTaskFields[] = {
+    {ModelTask::kDetect,
+     parse_detection,
+     {"head", "score_threshold", "iou_threshold", "nms", "max_detections"}},
+    {ModelTask::kSegment, parse_segmentation, {"segmentation", "palette", "aux"}},
+};
+
+void parse_task(JsonObject& root, ModelManifest& out) {
+  out.task = root.choice<ModelTask>("task", kTaskNames, ModelTask::kDetect);
+  for (const TaskFields& row : kTaskFields) {
+    if (row.task == out.task) continue;
+    for (const std::string_view field : row.fields) {
+      if (field.empty() || !root.has(field)) continue;
+      const std::string other = "\"" + name_of(kTaskNames, row.task) + "\"";
+      root.fail(field, "belongs to task " + other, "set task to " + other + ", or remove it");
+    }
+  }
+  // The first error sticks, so that a field of the wrong task is named, not a missing one.
+  kTaskFields[static_cast<std::size_t>(out.task)].parse(root, out);
 }
 
 ModelManifest parse_root(JsonObject root) {
@@ -331,12 +350,9 @@ ModelManifest parse_root(JsonObject root) {
   }
   out.name = root.text("name");
   if (root.ok() && !is_model_name(out.name)) {
-    root.fail("name", "'" + out.name + "' is not a name",
-              "use a-z, 0-9, '.', '_' and '-', starting with a letter or digit, at most 64");
+    root.fail("name", "'" + out.name + "' is not a name", std::string(kModelNameRule));
   }
   out.title = root.text("title", out.name);
-  static constexpr JsonChoice<int> kTasks[] = {{"detect", 0}};
-  root.choice<int>("task", kTasks, 0);
   if (root.has("source")) out.source = parse_source(root.object("source", true));
   parse_file(root, out);
   out.sha256 = sha256_field(root, !out.source.kind.empty());
@@ -347,12 +363,7 @@ ModelManifest parse_root(JsonObject root) {
   }
   if (root.has("licence")) out.licence = parse_licence(root.object("licence", true));
   out.input = parse_input(root.object("input", true));
-  out.head = parse_head(root.object("head", true));
-  out.score_threshold = root.number("score_threshold", {0, 1}, 0.3);
-  out.iou_threshold = root.number("iou_threshold", {0, 1}, 0.6);
-  out.nms = root.choice<NmsMode>(
-      "nms", kNmsNames, info(out.head.type).needs_nms ? NmsMode::kClassAware : NmsMode::kNone);
-  out.max_detections = static_cast<int>(root.integer("max_detections", {1, 1000000}, 300));
+  parse_task(root, out);
   parse_labels(root, out);
   for (const char* read : {"source", "licence"}) root.any(read);
   root.finish();
@@ -432,7 +443,9 @@ Result<ModelManifest> load_manifest(const std::filesystem::path& file) {
   if (!manifest.labels_file.empty()) {
     SPARING_ASSIGN_OR_RETURN(manifest.labels,
                              read_labels(file.parent_path() / manifest.labels_file, file.string()));
-    manifest.head.classes = static_cast<int>(manifest.labels.size());
+    JsonErrors errors(ErrorCode::kModel, "manifest '" + file.string() + "'");
+    use_labels(manifest, errors);
+    if (!errors.ok()) return errors.status().error();
   }
   return manifest;
 }

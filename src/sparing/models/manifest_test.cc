@@ -60,7 +60,7 @@ TEST(Manifest, MinimalHasTheDocumentedDefaults) {
     ASSERT_TRUE(parsed.ok()) << parsed.error().to_string();
     EXPECT_EQ(parsed->head.type, row.type);
     EXPECT_EQ(parsed->title, "m");
-    EXPECT_EQ(parsed->task, "detect");
+    EXPECT_EQ(parsed->task, ModelTask::kDetect);
     EXPECT_EQ(parsed->file, "m.onnx");
     EXPECT_EQ(parsed->sha256, "");
     EXPECT_EQ(parsed->score_threshold, 0.3);
@@ -166,7 +166,8 @@ constexpr BadCase kBadCases[] = {
     {R"({"name": "../x"})", "'name'", "a-z"},
     {R"({"name": 5})", "'name'", "string"},
     {R"({"nmae": "x"})", "'nmae'", "unknown field"},
-    {R"({"task": "segment"})", "'task'", "detect"},
+    {R"({"task": "classify"})", "'task'", "detect, segment"},
+    {R"({"task": "segment"})", "'head'", "belongs to task \"detect\""},
     {R"({"file": ""})", "'file'", "empty"},
     {R"({"file": "a\u0000b"})", "'file'", "zero"},
     {R"({"sha256": "abc"})", "'sha256'", "64"},

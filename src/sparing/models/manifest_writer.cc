@@ -2,6 +2,7 @@
 
 #include "sparing/models/head.h"
 #include "sparing/models/manifest_names.h"
+#include "sparing/models/manifest_segmentation.h"
 
 namespace sparing {
 namespace {
@@ -90,6 +91,42 @@ Json head_json(const HeadSpec& head) {
   return out;
 }
 
+Json segmentation_json(const SegmentationSpec& spec) {
+  Json out = Json::object();
+  out["kind"] = name_of(kSegmentationKindNames, spec.kind);
+  if (!spec.output.empty()) out["output"] = spec.output;
+  if (spec.kind == SegmentationKind::kScores) out["layout"] = name_of(kLayoutNames, spec.layout);
+  if (spec.kind != SegmentationKind::kLabels) {
+    out["activation"] = name_of(kActivationNames, spec.activation);
+  }
+  if (!spec.class_map.empty()) {
+    Json list = Json::array();
+    for (const int label : spec.class_map) {
+      list.push_back(label == kIgnoredChannel ? Json() : Json(label));
+    }
+    out["class_map"] = std::move(list);
+  }
+  return out;
+}
+
+void put_detection(const ModelManifest& manifest, Json& out) {
+  out["head"] = head_json(manifest.head);
+  out["score_threshold"] = manifest.score_threshold;
+  out["iou_threshold"] = manifest.iou_threshold;
+  out["nms"] = name_of(kNmsNames, manifest.nms);
+  out["max_detections"] = manifest.max_detections;
+}
+
+void put_segmentation(const ModelManifest& manifest, Json& out) {
+  out["segmentation"] = segmentation_json(manifest.segmentation);
+  if (!manifest.palette.empty()) {
+    Json list = Json::array();
+    for (const Rgb& color : manifest.palette) list.push_back(color_text(color));
+    out["palette"] = std::move(list);
+  }
+  if (!manifest.aux.empty()) out["aux"] = manifest.aux;
+}
+
 }  // namespace
 
 std::string to_json(const ModelManifest& manifest) {
@@ -107,11 +144,11 @@ std::string to_json(const ModelManifest& manifest) {
                       {"notice", manifest.licence.notice}};
   }
   out["input"] = input_json(manifest.input);
-  out["head"] = head_json(manifest.head);
-  out["score_threshold"] = manifest.score_threshold;
-  out["iou_threshold"] = manifest.iou_threshold;
-  out["nms"] = name_of(kNmsNames, manifest.nms);
-  out["max_detections"] = manifest.max_detections;
+  if (manifest.task == ModelTask::kDetect) {
+    put_detection(manifest, out);
+  } else {
+    put_segmentation(manifest, out);
+  }
   if (!manifest.labels_file.empty()) {
     out["labels_file"] = manifest.labels_file;
   } else {

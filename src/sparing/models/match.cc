@@ -75,11 +75,7 @@ ModelManifest guess(const GraphFacts& facts, Size fallback, int classes) {
   return out;
 }
 
-}  // namespace heads_internal
-
-namespace {
-
-std::string describe(const std::vector<GraphOperand>& operands) {
+std::string describe(std::span<const GraphOperand> operands) {
   std::string text;
   for (const GraphOperand& operand : operands) {
     text += (text.empty() ? "'" : ", '") + operand.name + "' " +
@@ -91,19 +87,25 @@ std::string describe(const std::vector<GraphOperand>& operands) {
   return text.empty() ? "none" : text;
 }
 
+}  // namespace heads_internal
+
+namespace {
+
+using heads_internal::describe;
+
 std::string supported() {
   std::string text;
   for (const HeadInfo& row : heads()) {
-    text += (text.empty() ? "" : "; ") + std::string(row.description);
+    text += std::string(row.description) + "; ";
   }
-  return text;
+  return text + std::string(heads_internal::kSegmentationOutputs);
 }
 
 // The plain reasons first: they hold for every head.
 std::string why_none(const Graph& graph) {
   if (graph.inputs().size() != 1) {
     return "it has " + std::to_string(graph.inputs().size()) +
-           " inputs, and a detector must have one (the image)";
+           " inputs, and must have one (the image)";
   }
   if (!heads_internal::facts_of(graph)) {
     return "it must take one float32 image [1,3,H,W] or [1,H,W,3] and give outputs of batch 1";
@@ -160,6 +162,11 @@ Result<ModelManifest> match_head(const Graph& graph, std::string_view name) {
       return *std::move(manifest);
     }
   }
+  if (std::optional<ModelManifest> manifest = heads_internal::match_segmentation(graph)) {
+    manifest->name = std::string(name);
+    manifest->title = manifest->name + ", taken for segmentation";
+    return *std::move(manifest);
+  }
   return Error{ErrorCode::kModel, "model '" + std::string(name) + "'",
                why_none(graph) + "; found inputs " + describe(graph.inputs()) + ", outputs " +
                    describe(graph.outputs()),
@@ -182,6 +189,9 @@ Status check_graph(const ModelManifest& manifest, const Graph& graph) {
                        "correct input.name of the manifest");
   }
   SPARING_RETURN_IF_ERROR(check_image_input(manifest, inputs[0]));
+  if (manifest.task == ModelTask::kSegment) {
+    return heads_internal::check_segmentation_output(manifest, graph);
+  }
   const std::vector<std::string> names = output_names(manifest.head.outputs);
   for (const std::string& name : names) {
     if (find(graph.outputs(), name) != graph.outputs().end()) continue;

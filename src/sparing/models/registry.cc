@@ -147,7 +147,7 @@ Result<Model> resolve_manifest(ModelManifest manifest, const fs::path& manifest_
   SPARING_RETURN_IF_ERROR(check_hash(manifest, file, "sha256", manifest.sha256));
   SPARING_RETURN_IF_ERROR(check_hash(manifest, fs::path(file).replace_extension(".bin"),
                                      "weights_sha256", manifest.weights_sha256));
-  return Model{std::move(manifest), file};
+  return Model{std::move(manifest), file, manifest_file};
 }
 
 // A guessed manifest's name in the words of the schema.
@@ -169,7 +169,7 @@ Result<Model> resolve_bare(const fs::path& file, Context& context) {
   SPARING_ASSIGN_OR_RETURN(const Graph graph, context.load_graph(file));
   SPARING_ASSIGN_OR_RETURN(ModelManifest manifest, match_head(graph, name_from_file(file)));
   manifest.file = file.filename().string();
-  return Model{std::move(manifest), file};
+  return Model{std::move(manifest), file, {}};
 }
 
 }  // namespace
@@ -232,6 +232,18 @@ Result<Model> resolve_model(std::string_view spec, const ModelPaths& paths, Cont
   SPARING_ASSIGN_OR_RETURN(const fs::path file, find_manifest(spec, paths));
   SPARING_ASSIGN_OR_RETURN(ModelManifest manifest, load_named_manifest(file));
   return resolve_manifest(std::move(manifest), file, paths);
+}
+
+Result<std::optional<Model>> resolve_aux(const Model& main, const ModelPaths& paths,
+                                         Context& context) {
+  const std::string& name = main.manifest.aux;
+  if (name.empty()) return std::optional<Model>();
+  const fs::path beside = main.manifest_file.parent_path() / (name + ".json");
+  const bool own = !main.manifest_file.empty() && is_file(beside);
+  SPARING_ASSIGN_OR_RETURN(Model aux,
+                           resolve_model(own ? beside.string() : name, paths, context));
+  SPARING_RETURN_IF_ERROR(check_pair(main.manifest, aux.manifest));
+  return std::optional<Model>(std::move(aux));
 }
 
 }  // namespace sparing

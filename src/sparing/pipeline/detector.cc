@@ -68,6 +68,7 @@ Detector::~Detector() = default;
 Result<Detector> Detector::create(Context context, const Model& model,
                                   const DetectOptions& options) {
   SPARING_RETURN_IF_ERROR(validate_options(options));
+  SPARING_RETURN_IF_ERROR(check_task(model.manifest, ModelTask::kDetect));
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   SPARING_ASSIGN_OR_RETURN(impl->class_wanted,
