@@ -1,7 +1,7 @@
 #include "sparing/models/manifest_segmentation.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <optional>
 
 #include "sparing/base/class_map.h"
@@ -65,17 +65,12 @@ SegmentationSpec parse_spec(JsonObject object) {
   return out;
 }
 
-std::optional<Rgb> parse_color(const nlohmann::json& value) {
+std::optional<Rgb> palette_color(const nlohmann::json& value) {
   if (!value.is_string()) return std::nullopt;
   const auto& text = value.get_ref<const std::string&>();
+  // Names are for people on a command line.
   if (text.size() != 7 || text[0] != '#') return std::nullopt;
-  Rgb color{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const char* first = text.data() + 1 + 2 * i;
-    const auto [end, code] = std::from_chars(first, first + 2, color[i], 16);
-    if (code != std::errc() || end != first + 2) return std::nullopt;
-  }
-  return color;
+  return parse_color(text);
 }
 
 std::vector<Rgb> parse_palette(JsonObject& root) {
@@ -88,7 +83,7 @@ std::vector<Rgb> parse_palette(JsonObject& root) {
   }
   std::vector<Rgb> palette;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    const std::optional<Rgb> color = parse_color((*list)[i]);
+    const std::optional<Rgb> color = palette_color((*list)[i]);
     if (!color) {
       root.fail("palette[" + std::to_string(i) + "]", "no colour", fix);
       return {};
@@ -140,7 +135,7 @@ void check_segmentation_labels(const ModelManifest& manifest, JsonErrors& errors
 std::string color_text(const Rgb& color) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text = "#";
-  for (const std::uint8_t value : color) {
+  for (const std::uint8_t value : {color.r, color.g, color.b}) {
     text += kDigits[value >> 4];
     text += kDigits[value & 15];
   }
@@ -152,12 +147,13 @@ std::vector<Rgb> label_colors(const ModelManifest& manifest) {
   // The bits of the index in turn to red, green and blue, each from the highest bit down.
   std::vector<Rgb> colors;
   for (std::size_t i = 0; i < manifest.labels.size(); ++i) {
-    Rgb color{};
+    std::array<unsigned, 3> parts{};
     for (unsigned bit = 0; bit < 8; ++bit) {
       const unsigned value = (static_cast<unsigned>(i) >> bit) & 1u;
-      color[bit % 3] = static_cast<std::uint8_t>(color[bit % 3] | (value << (7 - bit / 3)));
+      parts[bit % 3] |= value << (7 - bit / 3);
     }
-    colors.push_back(color);
+    colors.push_back({static_cast<std::uint8_t>(parts[0]), static_cast<std::uint8_t>(parts[1]),
+                      static_cast<std::uint8_t>(parts[2])});
   }
   return colors;
 }
