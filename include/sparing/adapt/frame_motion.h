@@ -52,7 +52,7 @@ enum class SceneEvent {
 std::string_view to_string(SceneEvent event);  // "none", "first", "cut", "blank"
 
 // What the picture of one frame is to the one before it that showed something.
-struct Motion {
+struct PictureMotion {
   SceneEvent event = SceneEvent::kFirst;
   // Correlation of the two pictures with motion undone, -1..1; of kNone and kCut.
   double likeness = 0;
@@ -77,10 +77,10 @@ class FrameMotion {
 
   // The motion of the next frame; memory of `motion` is used again. kInvalidArgument,
   // kNotSupported: as validate(frame); the frame is then left out.
-  Status add(const VideoFrame& frame, Motion& motion);
+  Status add(const VideoFrame& frame, PictureMotion& motion);
   // The same for a picture that is reduced already; `luma` is copied. kInvalidArgument: it is
   // empty.
-  Status add(const LumaImage& luma, Motion& motion);
+  Status add(const LumaImage& luma, PictureMotion& motion);
   // Forgets the frames before.
   void reset();
 

@@ -64,10 +64,10 @@ class StreamSegmenter {
   // A frame with MainNet's output at any size, which becomes the result: probabilities. For modes
   // without MainNet it may come empty, and gets AuxNet's size. kInvalidArgument: another number of
   // classes than the labels'; else as import_frame.
-  Status segment(const VideoFrame& frame, const Motion& motion, ProbabilityMap& map);
+  Status segment(const VideoFrame& frame, const PictureMotion& motion, ProbabilityMap& map);
   // A frame that MainNet did not see: the result before it, moved with the picture. false: there is
   // none (the first frame, a cut), and MainNet has to see it.
-  bool predict(const Motion& motion, ProbabilityMap& map);
+  bool predict(const PictureMotion& motion, ProbabilityMap& map);
 
   // Learns from the frame that segment() saw last, if the mode learns and it is that frame's turn.
   Status learn();

@@ -47,9 +47,9 @@ class TemporalFusion {
   // them. They may be at any size; the motion is scaled to it. Without a past of this size and
   // these classes, or after another event than kNone, they stay as they are; a blank frame's are
   // not kept.
-  void fuse(const Motion& motion, ProbabilityMap& probabilities);
+  void fuse(const PictureMotion& motion, ProbabilityMap& probabilities);
   // For a frame without probabilities of its own: the past, warped. false: there is none.
-  bool predict(const Motion& motion, ProbabilityMap& probabilities);
+  bool predict(const PictureMotion& motion, ProbabilityMap& probabilities);
   // Forgets the past.
   void reset();
   bool has_past() const;

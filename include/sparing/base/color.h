@@ -1,6 +1,7 @@
 // Colours as people name them.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,7 +12,7 @@ namespace sparing {
 // 0..255 each, not linear (sRGB's transfer), as everywhere in 8-bit pictures.
 struct Rgb {
   std::uint8_t r = 0, g = 0, b = 0;
-  friend bool operator==(const Rgb&, const Rgb&) = default;
+  friend auto operator<=>(const Rgb&, const Rgb&) = default;
 };
 
 // "#rrggbb", "#rgb" (hexadecimal digits in either case), or a name out of a short list; none: it is

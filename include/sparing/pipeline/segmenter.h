@@ -83,7 +83,7 @@ struct FrameTimes {
 
 struct SegmentedFrame {
   SourceFrame source;
-  Motion motion;            // to the frame before that showed something
+  PictureMotion motion;            // to the frame before that showed something
   bool main_looked = false;  // MainNet saw this frame
   // At the network's output size, covers the whole picture as it is shown.
   ProbabilityMap probabilities;

@@ -115,14 +115,14 @@ struct FrameMotion::Impl {
     has_previous = true;
     now_shows = false;
   }
-  Status look(Motion& motion);
+  Status look(PictureMotion& motion);
   Status find(FlowField& back);
   double compare(const FlowField& back);
   void smooth_error(std::vector<float>& error);
 };
 
 // What `now`, which was just filled, is.
-Status FrameMotion::Impl::look(Motion& motion) {
+Status FrameMotion::Impl::look(PictureMotion& motion) {
   motion.likeness = 0;
   motion.event = SceneEvent::kBlank;
   if (spread(now) < options.black) return {};
@@ -204,7 +204,7 @@ void FrameMotion::Impl::smooth_error(std::vector<float>& error) {
     }
   }
   for (std::size_t i = 0; i < error.size(); ++i) {
-    if (!inside[i]) error[i] = Motion::kOutside;
+    if (!inside[i]) error[i] = PictureMotion::kOutside;
   }
 }
 
@@ -223,7 +223,7 @@ Result<FrameMotion> FrameMotion::create(const MotionOptions& options) {
   return FrameMotion(std::move(impl));
 }
 
-Status FrameMotion::add(const VideoFrame& frame, Motion& motion) {
+Status FrameMotion::add(const VideoFrame& frame, PictureMotion& motion) {
   SPARING_RETURN_IF_ERROR(validate(frame));
   impl_->keep_last();
   SPARING_RETURN_IF_ERROR(
@@ -231,7 +231,7 @@ Status FrameMotion::add(const VideoFrame& frame, Motion& motion) {
   return impl_->look(motion);
 }
 
-Status FrameMotion::add(const LumaImage& luma, Motion& motion) {
+Status FrameMotion::add(const LumaImage& luma, PictureMotion& motion) {
   if (luma.empty()) {
     return Error{ErrorCode::kInvalidArgument, "the luma picture", "it is empty",
                  "extract it from a frame first"};

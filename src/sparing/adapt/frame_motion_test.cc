@@ -21,8 +21,8 @@ FrameMotion make(MotionOptions options = {}) {
   return std::move(FrameMotion::create(options)).value();
 }
 
-Motion add(FrameMotion& motion, const LumaImage& luma) {
-  Motion result;
+PictureMotion add(FrameMotion& motion, const LumaImage& luma) {
+  PictureMotion result;
   EXPECT_TRUE(motion.add(luma, result).ok());
   return result;
 }
@@ -45,7 +45,7 @@ TEST(FrameMotionTest, FollowsAShift) {
   const Texture texture(1, 0.5);
   FrameMotion motion = make();
   EXPECT_EQ(add(motion, texture.draw(kSize, {})).event, SceneEvent::kFirst);
-  const Motion moved = add(motion, texture.draw(kSize, {1, 3, -2}));
+  const PictureMotion moved = add(motion, texture.draw(kSize, {1, 3, -2}));
   EXPECT_EQ(moved.event, SceneEvent::kNone);
   // From the new picture back: against the shift.
   EXPECT_NEAR(median(moved.back.dx), -3, 0.3);
@@ -58,23 +58,23 @@ TEST(FrameMotionTest, WhatLeavesThePictureIsOutside) {
   const Texture texture(1, 0.5);
   FrameMotion motion = make();
   add(motion, texture.draw(kSize, {}));
-  const Motion moved = add(motion, texture.draw(kSize, {1, 8, 0}));
+  const PictureMotion moved = add(motion, texture.draw(kSize, {1, 8, 0}));
   // The picture moved to the right by 8: its left edge shows what was not there before.
   int outside = 0;
   for (int y = 20; y < 100; ++y) {
-    outside += moved.error[static_cast<std::size_t>(y * kSize.width)] == Motion::kOutside;
+    outside += moved.error[static_cast<std::size_t>(y * kSize.width)] == PictureMotion::kOutside;
   }
   EXPECT_GT(outside, 60);
-  EXPECT_NE(moved.error[static_cast<std::size_t>(60 * kSize.width + 80)], Motion::kOutside);
+  EXPECT_NE(moved.error[static_cast<std::size_t>(60 * kSize.width + 80)], PictureMotion::kOutside);
 }
 
 TEST(FrameMotionTest, AnotherSceneIsACut) {
   FrameMotion motion = make();
   add(motion, Texture(1, 0.5).draw(kSize, {}));
   for (const unsigned seed : {2u, 3u, 4u, 5u}) {
-    const Motion cut = add(motion, Texture(seed, 0.5).draw(kSize, {}));
+    const PictureMotion cut = add(motion, Texture(seed, 0.5).draw(kSize, {}));
     EXPECT_EQ(cut.event, SceneEvent::kCut) << seed << " likeness " << cut.likeness;
-    const Motion next = add(motion, Texture(seed, 0.5).draw(kSize, {1, 1, 1}));
+    const PictureMotion next = add(motion, Texture(seed, 0.5).draw(kSize, {1, 1, 1}));
     EXPECT_EQ(next.event, SceneEvent::kNone) << seed;
   }
 }
@@ -88,7 +88,7 @@ TEST(FrameMotionTest, BlackFramesCountNeitherAsSceneNorAsPast) {
   EXPECT_EQ(add(motion, texture.draw(kSize, {})).event, SceneEvent::kFirst);
   EXPECT_EQ(add(motion, black).event, SceneEvent::kBlank);
   EXPECT_EQ(add(motion, black).event, SceneEvent::kBlank);
-  const Motion after = add(motion, texture.draw(kSize, {1, 2, 0}));
+  const PictureMotion after = add(motion, texture.draw(kSize, {1, 2, 0}));
   EXPECT_EQ(after.event, SceneEvent::kNone);
   EXPECT_NEAR(median(after.back.dx), -2, 0.3);
 }
@@ -99,7 +99,7 @@ TEST(FrameMotionTest, AChangeOfBrightnessIsNoError) {
   add(motion, texture.draw(kSize, {}));
   LumaImage bright = texture.draw(kSize, {});
   add_to_all(bright, 20);
-  const Motion lit = add(motion, bright);
+  const PictureMotion lit = add(motion, bright);
   EXPECT_EQ(lit.event, SceneEvent::kNone);
   EXPECT_LT(median(lit.error), 3);
 }
@@ -133,7 +133,7 @@ TEST(FrameMotionTest, ErrorIsTheMeanOfNineDifferencesWithoutTheCommonOne) {
     for (int x = 60; x < 75; ++x) now.row(y)[static_cast<std::size_t>(x)] ^= 0x15;
   }
   add(motion, before);
-  const Motion result = add(motion, now);
+  const PictureMotion result = add(motion, now);
   ASSERT_EQ(result.event, SceneEvent::kNone);
   for (int y = 0; y < kSize.height; ++y) {
     for (int x = 0; x < kSize.width; ++x) {
@@ -165,7 +165,7 @@ TEST(FrameMotionTest, TinyPicturesStandStill) {
   const Texture texture(1, 0.5);
   FrameMotion motion = make();
   add(motion, texture.draw({20, 9}, {}));
-  const Motion next = add(motion, texture.draw({20, 9}, {}));
+  const PictureMotion next = add(motion, texture.draw({20, 9}, {}));
   EXPECT_EQ(next.event, SceneEvent::kNone);
   EXPECT_EQ(std::accumulate(next.back.dx.begin(), next.back.dx.end(), 0.0f), 0);
 }
@@ -182,7 +182,7 @@ TEST(FrameMotionTest, FramesAreReducedToTheMostPixels) {
     MotionOptions options;
     options.max_pixels = most;
     FrameMotion motion = make(options);
-    Motion result;
+    PictureMotion result;
     ASSERT_TRUE(motion.add(frame.view(), result).ok());
     ASSERT_TRUE(motion.add(frame.view(), result).ok());
     EXPECT_EQ(result.back.size.width, width);
@@ -191,7 +191,7 @@ TEST(FrameMotionTest, FramesAreReducedToTheMostPixels) {
 
 TEST(FrameMotionTest, RefusesWhatIsNoPicture) {
   FrameMotion motion = make();
-  Motion result;
+  PictureMotion result;
   EXPECT_EQ(motion.add(LumaImage(), result).error().code, ErrorCode::kInvalidArgument);
   EXPECT_FALSE(motion.add(VideoFrame(), result).ok());
   MotionOptions options;

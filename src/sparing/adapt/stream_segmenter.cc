@@ -208,7 +208,7 @@ bool StreamSegmenter::wants_logits() const {
   return impl_->mode.main && impl_->mode.aux && impl_->options.ensemble.sum_logits;
 }
 
-Status StreamSegmenter::segment(const VideoFrame& frame, const Motion& motion,
+Status StreamSegmenter::segment(const VideoFrame& frame, const PictureMotion& motion,
                                 ProbabilityMap& map) {
   Impl& s = *impl_;
   s.times = {};
@@ -239,7 +239,7 @@ Status StreamSegmenter::segment(const VideoFrame& frame, const Motion& motion,
   return {};
 }
 
-bool StreamSegmenter::predict(const Motion& motion, ProbabilityMap& map) {
+bool StreamSegmenter::predict(const PictureMotion& motion, ProbabilityMap& map) {
   impl_->times = {};
   impl_->decided = false;
   const auto start = Clock::now();

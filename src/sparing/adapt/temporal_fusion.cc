@@ -34,7 +34,7 @@ void resample(std::span<const float> values, Size from, Size to, std::vector<flo
 
 float fusion_weight(const FusionOptions& options, float error) {
   const auto weight = static_cast<float>(options.weight);
-  if (error >= Motion::kOutside) return 0;
+  if (error >= PictureMotion::kOutside) return 0;
   if (options.error <= 0) return weight;
   const float ratio = error / static_cast<float>(options.error);
   return weight / (1 + ratio * ratio);
@@ -48,12 +48,12 @@ struct TemporalFusion::Impl {
   std::vector<float> weights;  // of the past, at the motion's size
   std::vector<float> scaled_weights;
 
-  const FlowField& motion_at(const Motion& motion, Size size) {
+  const FlowField& motion_at(const PictureMotion& motion, Size size) {
     if (motion.back.size == size) return motion.back;
     resize_flow(motion.back, size, scaled);
     return scaled;
   }
-  std::span<const float> weights_at(const Motion& motion, Size size) {
+  std::span<const float> weights_at(const PictureMotion& motion, Size size) {
     const std::span<const float> error = motion.error;
     weights.resize(error.size());
     for (std::size_t i = 0; i < error.size(); ++i) weights[i] = fusion_weight(options, error[i]);
@@ -75,7 +75,7 @@ Result<TemporalFusion> TemporalFusion::create(const FusionOptions& options) {
   return TemporalFusion(std::move(impl));
 }
 
-void TemporalFusion::fuse(const Motion& motion, ProbabilityMap& probabilities) {
+void TemporalFusion::fuse(const PictureMotion& motion, ProbabilityMap& probabilities) {
   Impl& s = *impl_;
   // What a blank picture makes a network say is no past for the frames after it.
   if (motion.event == SceneEvent::kBlank) return;
@@ -90,7 +90,7 @@ void TemporalFusion::fuse(const Motion& motion, ProbabilityMap& probabilities) {
   std::swap(s.past, s.now);
 }
 
-bool TemporalFusion::predict(const Motion& motion, ProbabilityMap& probabilities) {
+bool TemporalFusion::predict(const PictureMotion& motion, ProbabilityMap& probabilities) {
   Impl& s = *impl_;
   if (s.past.empty()) return false;
   if (motion.event == SceneEvent::kNone) {

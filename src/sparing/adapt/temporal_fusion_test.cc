@@ -25,16 +25,16 @@ ProbabilityMap flat(float p, Size size = kSize) {
   return map;
 }
 
-Motion standing(float error = 0, Size size = kSize) {
-  Motion motion;
+PictureMotion standing(float error = 0, Size size = kSize) {
+  PictureMotion motion;
   motion.event = SceneEvent::kNone;
   motion.back.resize(size);
   motion.error.assign(motion.back.dx.size(), error);
   return motion;
 }
 
-Motion event(SceneEvent what) {
-  Motion motion;
+PictureMotion event(SceneEvent what) {
+  PictureMotion motion;
   motion.event = what;
   return motion;
 }
@@ -63,17 +63,17 @@ TEST(TemporalFusionTest, ErrorTakesWeightFromThePast) {
   EXPECT_FLOAT_EQ(fusion_weight(options, 0), 0.8f);
   EXPECT_FLOAT_EQ(fusion_weight(options, 10), 0.4f);
   EXPECT_FLOAT_EQ(fusion_weight(options, 30), 0.08f);
-  EXPECT_EQ(fusion_weight(options, Motion::kOutside), 0);
+  EXPECT_EQ(fusion_weight(options, PictureMotion::kOutside), 0);
   options.error = 0;
   EXPECT_FLOAT_EQ(fusion_weight(options, 100), 0.8f);
-  EXPECT_EQ(fusion_weight(options, Motion::kOutside), 0);
+  EXPECT_EQ(fusion_weight(options, PictureMotion::kOutside), 0);
 
   TemporalFusion fusion = make(0.8, 10);
   ProbabilityMap map = flat(1);
   fusion.fuse(event(SceneEvent::kFirst), map);
-  Motion motion = standing();
+  PictureMotion motion = standing();
   motion.error[3] = 10;
-  motion.error[4] = Motion::kOutside;
+  motion.error[4] = PictureMotion::kOutside;
   map = flat(0);
   fusion.fuse(motion, map);
   EXPECT_NEAR(map.plane(0)[0], 0.8, 1e-6);
@@ -87,7 +87,7 @@ TEST(TemporalFusionTest, ThePastMovesWithThePicture) {
   map.plane(0)[2 * 8 + 3] = 1;  // at (3, 2)
   map.plane(1)[2 * 8 + 3] = 0;
   fusion.fuse(event(SceneEvent::kFirst), map);
-  Motion motion = standing();
+  PictureMotion motion = standing();
   for (float& v : motion.back.dx) v = -2;  // everything moved to the right by 2
   for (float& v : motion.back.dy) v = -1;
   ProbabilityMap moved;
@@ -108,7 +108,7 @@ TEST(TemporalFusionTest, MotionIsScaledToTheProbabilities) {
   ProbabilityMap map = flat(0, large);
   map.plane(0)[6 * 16 + 6] = 1;
   fusion.fuse(event(SceneEvent::kFirst), map);
-  Motion motion = standing();  // at half of the size
+  PictureMotion motion = standing();  // at half of the size
   for (float& v : motion.back.dx) v = -1;
   ProbabilityMap moved;
   ASSERT_TRUE(fusion.predict(motion, moved));
