@@ -34,16 +34,17 @@ LAYERS = {
     "track": ["base"],
     "metrics": ["base"],
     "io": ["frame"],
+    "compose": ["io"],
     "pipeline": ["models", "roi", "packing", "adapt", "track", "metrics", "io"],
     "streams": ["pipeline", "roi", "packing", "track"],
-    "apps/common": ["streams", "backends"],
-    "apps/cli": ["streams", "backends"],
-    "apps/bench": ["streams", "backends"],
+    "apps/common": ["streams", "backends", "compose"],
+    "apps/cli": ["streams", "backends", "compose"],
+    "apps/bench": ["streams", "backends", "compose"],
     "apps/server": ["streams", "backends"],
     "bindings/python": ["streams", "backends"],
     "bindings/wasm": ["kernels"],
-    "tests": ["streams", "backends"],
-    "fuzz": ["streams", "backends"],
+    "tests": ["streams", "backends", "compose"],
+    "fuzz": ["streams", "backends", "compose"],
 }
 
 LIBRARIES = {module for module in LAYERS if "/" not in module} - {"tests", "fuzz"}
