@@ -100,8 +100,8 @@ class TileLines {
   alignas(64) float data_[kTileFloats];
 };
 
-// Calls row(y, x, columns, upper, lower, weight) for the rows [begin, end) of the output, in pieces of
-// a tile's columns. Tiles are narrow, so that their lines stay in the L1 cache.
+// Calls row(y, x, columns, upper, lower, weight) for the rows [begin, end) of the output, in pieces
+// of a tile's columns. Tiles are narrow, so that their lines stay in the L1 cache.
 template <class Row>
 void for_resized_rows(const ProbabilityMap& map, Size size, std::ptrdiff_t begin,
                       std::ptrdiff_t end, const Row& row) {
@@ -129,9 +129,9 @@ std::int64_t softmax(ProbabilityMap& map, const ParallelFor& parallel_for) {
   in_bands(plane, kBandPixels, parallel_for, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     internal::ScoreChannel channels[kMaxClasses];
     for (int c = 0; c < map.classes; ++c) channels[c] = {map.values.data() + c * plane + begin, c};
-    const internal::ScoreTally tally = class_kernels().scores(
-        {internal::ScoreUse::kExponential, channels, map.classes, map.values.data() + begin, plane,
-         map.classes, end - begin});
+    const internal::ScoreTally tally =
+        class_kernels().scores({internal::ScoreUse::kExponential, channels, map.classes,
+                                map.values.data() + begin, plane, map.classes, end - begin});
     bad += tally.bad;
   });
   return bad;
@@ -171,17 +171,16 @@ void resize_bilinear(const ProbabilityMap& map, Size size, ProbabilityMap& out,
   out.resize(map.classes, size);
   const auto plane = static_cast<std::ptrdiff_t>(out.pixels());
   in_bands(size.height, kBandRows, parallel_for, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for_resized_rows(map, size, begin, end,
-                     [&](int y, int x, int columns, const ClassLines& upper,
-                         const ClassLines& lower, float weight) {
-                       float* to =
-                           out.values.data() + static_cast<std::ptrdiff_t>(y) * size.width + x;
-                       for (int c = 0; c < map.classes; ++c, to += plane) {
-                         class_kernels().between(upper.data + c * upper.stride,
-                                                 lower.data + c * lower.stride, weight, columns,
-                                                 to);
-                       }
-                     });
+    for_resized_rows(
+        map, size, begin, end,
+        [&](int y, int x, int columns, const ClassLines& upper, const ClassLines& lower,
+            float weight) {
+          float* to = out.values.data() + static_cast<std::ptrdiff_t>(y) * size.width + x;
+          for (int c = 0; c < map.classes; ++c, to += plane) {
+            class_kernels().between(upper.data + c * upper.stride, lower.data + c * lower.stride,
+                                    weight, columns, to);
+          }
+        });
   });
 }
 

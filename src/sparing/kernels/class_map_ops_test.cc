@@ -49,7 +49,9 @@ double bilinear(const ProbabilityMap& map, int c, Size to, int x, int y) {
       const double column = std::floor(sx) + dx;
       const double row = std::floor(sy) + dy;
       const double weight = (1 - std::abs(sx - column)) * (1 - std::abs(sy - row));
-      const auto inside = [](double v, int n) { return static_cast<int>(std::clamp(v, 0.0, n - 1.0)); };
+      const auto inside = [](double v, int n) {
+        return static_cast<int>(std::clamp(v, 0.0, n - 1.0));
+      };
       sum += weight * at(map, c, inside(column, map.size.width), inside(row, map.size.height));
     }
   }
@@ -87,10 +89,10 @@ struct Case {
 };
 // Enlarged, reduced, one way each; odd sizes, narrower than a vector and wider than a tile.
 constexpr Case kCases[] = {
-    {11, {60, 45}, {120, 90}},  {11, {40, 30}, {161, 119}}, {2, {64, 64}, {300, 170}},
-    {3, {1, 1}, {37, 5}},       {4, {2, 3}, {33, 33}},      {5, {17, 9}, {18, 10}},
-    {3, {133, 70}, {70, 133}},  {7, {301, 33}, {33, 67}},   {255, {9, 7}, {71, 20}},
-    {1, {20, 20}, {31, 31}},    {6, {15, 16}, {1, 1}},      {2, {15, 40}, {640, 41}},
+    {11, {60, 45}, {120, 90}}, {11, {40, 30}, {161, 119}}, {2, {64, 64}, {300, 170}},
+    {3, {1, 1}, {37, 5}},      {4, {2, 3}, {33, 33}},      {5, {17, 9}, {18, 10}},
+    {3, {133, 70}, {70, 133}}, {7, {301, 33}, {33, 67}},   {255, {9, 7}, {71, 20}},
+    {1, {20, 20}, {31, 31}},   {6, {15, 16}, {1, 1}},      {2, {15, 40}, {640, 41}},
 };
 
 TEST(ArgmaxResized, IsTheArgmaxOfPlanesResizedInDoublePrecision) {
@@ -178,8 +180,8 @@ TEST(Argmax, GreatestOfEachPixel) {
 TEST(Argmax, TiesGoToTheLowerClassAndNaNNeverWins) {
   ProbabilityMap map;
   map.resize(3, {5, 1});
-  map.values = {1, kNaN, kNaN, -kInfinity, 2,   //
-                2, -3,   kNaN, -kInfinity, 2,   //
+  map.values = {1, kNaN, kNaN, -kInfinity, 2,  //
+                2, -3,   kNaN, -kInfinity, 2,  //
                 2, -3,   kNaN, -kInfinity, kNaN};
   test::for_each_target([&] {
     LabelMap labels;
@@ -245,7 +247,9 @@ TEST(Softmax, IsTheDefinitionInDoublePrecision) {
 
 TEST(Softmax, PixelsWithoutAnAnswerAreEvenAndCounted) {
   ProbabilityMap logits = random_map(4, {41, 1}, 1, 9);
-  const auto set = [&](int c, int x, float value) { logits.plane(c)[static_cast<std::size_t>(x)] = value; };
+  const auto set = [&](int c, int x, float value) {
+    logits.plane(c)[static_cast<std::size_t>(x)] = value;
+  };
   set(2, 3, kNaN);
   set(0, 17, kInfinity);
   for (int c = 0; c < 4; ++c) set(c, 40, -kInfinity);

@@ -25,8 +25,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // ---- Scores to probabilities. D is one lane for the pixels that are left after whole vectors.
 
-// e^x, for x cut to [-87, 87], within 3e-7 of it: x = n ln 2 + r, and the series of e^r, whose terms
-// from r^8 on are below 1e-8.
+// e^x, for x cut to [-87, 87], within 3e-7 of it: x = n ln 2 + r, and the series of e^r, whose
+// terms from r^8 on are below 1e-8.
 template <class D>
 HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
   const hn::Rebind<std::int32_t, D> di;
@@ -107,8 +107,8 @@ HWY_INLINE void score_pixels(D d, const ScoreJob& job, std::ptrdiff_t i, ScoreTa
   }
   const bool all_good = hn::AllTrue(d, good);
   if (!all_good) {
-    tally.bad += static_cast<std::int64_t>(hn::Lanes(d)) -
-                 static_cast<std::int64_t>(hn::CountTrue(d, good));
+    tally.bad +=
+        static_cast<std::int64_t>(hn::Lanes(d)) - static_cast<std::int64_t>(hn::CountTrue(d, good));
   }
   if (kUse == ScoreUse::kKeep && all_good) return;
   for (int c = 0; c < job.channel_count; ++c) {
@@ -201,8 +201,8 @@ void sample(const ColumnTable& table, const float* row, std::ptrdiff_t plane_str
       const auto right = hn::SetTableIndices(df, at);
       for (int c = 0; c < classes; ++c) {
         const auto loaded = hn::LoadU(df, row + c * plane_stride + base);
-        const auto value = lerp(hn::TableLookupLanes(loaded, left),
-                                hn::TableLookupLanes(loaded, right), weight);
+        const auto value =
+            lerp(hn::TableLookupLanes(loaded, left), hn::TableLookupLanes(loaded, right), weight);
         hn::Store(value, df, lines.data + c * lines.stride + i);
       }
       continue;
@@ -255,8 +255,8 @@ void between(const float* upper, const float* lower, float weight, int columns, 
 }
 
 const ClassKernels& class_table() {
-  static const ClassKernels kKernels{hwy::TargetName(HWY_TARGET), &scores,         &argmax,
-                                     &sample,                     &argmax_between, &between};
+  static const ClassKernels kKernels{
+      hwy::TargetName(HWY_TARGET), &scores, &argmax, &sample, &argmax_between, &between};
   return kKernels;
 }
 

@@ -34,7 +34,7 @@ struct ScoreJob {
   ScoreUse use = ScoreUse::kExponential;
   const ScoreChannel* channels = nullptr;
   int channel_count = 0;
-  float* out = nullptr;            // plane 0
+  float* out = nullptr;             // plane 0
   std::ptrdiff_t plane_stride = 0;  // floats
   int plane_count = 0;
   std::ptrdiff_t count = 0;
@@ -76,8 +76,8 @@ struct ClassKernels {
   void (*sample)(const ColumnTable& table, const float* row, std::ptrdiff_t plane_stride, int width,
                  int classes, const ClassLines& lines);
   // upper + weight * (lower - upper), and the class with the greatest.
-  void (*argmax_between)(const ClassLines& upper, const ClassLines& lower, float weight, int classes,
-                         int columns, std::uint8_t* labels);
+  void (*argmax_between)(const ClassLines& upper, const ClassLines& lower, float weight,
+                         int classes, int columns, std::uint8_t* labels);
   void (*between)(const float* upper, const float* lower, float weight, int columns, float* out);
 };
 

@@ -17,7 +17,8 @@ std::vector<int> parse_class_map(JsonObject& object) {
   if (list == nullptr) return {};
   const std::string fix = "write a label index or null for each channel";
   if (!list->is_array() || list->empty() || list->size() > kMaxSegmentationChannels) {
-    object.fail("class_map", "not a list of 1 to " + std::to_string(kMaxSegmentationChannels) + " elements",
+    object.fail("class_map",
+                "not a list of 1 to " + std::to_string(kMaxSegmentationChannels) + " elements",
                 fix);
     return {};
   }
@@ -52,8 +53,8 @@ Activation parse_activation(JsonObject& object, SegmentationKind kind) {
 
 SegmentationSpec parse_spec(JsonObject object) {
   SegmentationSpec out;
-  out.kind = object.choice<SegmentationKind>("kind", kSegmentationKindNames,
-                                             SegmentationKind::kScores);
+  out.kind =
+      object.choice<SegmentationKind>("kind", kSegmentationKindNames, SegmentationKind::kScores);
   out.output = name_field(object, "output", false);
   // Fields that a kind has no use for stay unknown to finish().
   if (out.kind != SegmentationKind::kLabels) out.activation = parse_activation(object, out.kind);
@@ -115,12 +116,10 @@ void check_segmentation_labels(const ModelManifest& manifest, JsonErrors& errors
     errors.add("labels", labels, "at most " + std::to_string(kMaxClasses) + " are possible");
   }
   if (spec.kind == SegmentationKind::kForeground && count != 2) {
-    errors.add("labels", labels,
-               "a foreground mask has two: the background, then what it shows");
+    errors.add("labels", labels, "a foreground mask has two: the background, then what it shows");
   }
-  const auto beyond = std::find_if(spec.class_map.begin(), spec.class_map.end(), [&](int label) {
-    return label >= static_cast<int>(count);
-  });
+  const auto beyond = std::find_if(spec.class_map.begin(), spec.class_map.end(),
+                                   [&](int label) { return label >= static_cast<int>(count); });
   if (beyond != spec.class_map.end()) {
     errors.add("segmentation.class_map[" + std::to_string(beyond - spec.class_map.begin()) + "]",
                "label " + std::to_string(*beyond) + ", but there are " + labels,

@@ -197,7 +197,7 @@ TEST(Match, RefusesWithWhatWasFoundAndWhatIsSupported) {
       {{image}, {operand("output0", {1, 25200, 85})}, "'output0' [1,25200,85]"},
       {{image}, {operand("output0", {1, -1, -1})}, "'output0' [1,?,?]"},
       {{image}, {operand("output0", {1, 8400, 1000000000000})}, "[1,8400,1000000000000]"},
-      {{image}, {operand("map", {1, 21, 640, 640})}, "'map' [1,21,640,640]"},
+      {{image}, {operand("map", {1, 640, 640})}, "'map' [1,640,640]"},
       {{image}, {operand("a", {1, 300, 4}), operand("b", {1, 300, 4})}, "'a' [1,300,4]"},
       {{image, operand("orig_target_sizes", {1, 2}, DataType::kInt64)},
        {operand("boxes", {1, 300, 4})},

@@ -240,8 +240,7 @@ Result<std::optional<Model>> resolve_aux(const Model& main, const ModelPaths& pa
   if (name.empty()) return std::optional<Model>();
   const fs::path beside = main.manifest_file.parent_path() / (name + ".json");
   const bool own = !main.manifest_file.empty() && is_file(beside);
-  SPARING_ASSIGN_OR_RETURN(Model aux,
-                           resolve_model(own ? beside.string() : name, paths, context));
+  SPARING_ASSIGN_OR_RETURN(Model aux, resolve_model(own ? beside.string() : name, paths, context));
   SPARING_RETURN_IF_ERROR(check_pair(main.manifest, aux.manifest));
   return std::optional<Model>(std::move(aux));
 }

@@ -212,5 +212,50 @@ TEST(ModelPaths, FollowTheEnvironment) {
   EXPECT_TRUE(default_model_paths(share).model_dir.is_absolute());
 }
 
+TEST_F(Registry, AuxIsSoughtBesideItsMainNet) {
+  const auto segment = [&](const fs::path& file, const std::string& name,
+                           const std::string& extra = "") {
+    write(file.parent_path() / (name + ".onnx"), "x");
+    return write(file, R"({"schema": 1, "task": "segment", "name": ")" + name +
+                           R"(", "input": {"size": {"default": "native"}}, "segmentation": {})" +
+                           (extra.empty() ? R"(, "labels": ["a", "b"])" : extra) + "}");
+  };
+  const std::string with_aux = R"(, "labels": ["a", "b"], "aux": "little")";
+  const fs::path own = segment("user/big.json", "big", with_aux);
+  Result<Model> main = resolve_model(own.string(), paths_, context_);
+  ASSERT_TRUE(main.ok()) << main.error().to_string();
+  EXPECT_EQ(main->manifest_file, own);
+  const auto missing = resolve_aux(*main, paths_, context_);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_THAT(missing.error().to_string(), HasSubstr("'little'"));
+
+  // By its name among the known models; beside the manifest it counts first.
+  segment("share/little.json", "little");
+  auto aux = resolve_aux(*main, paths_, context_);
+  ASSERT_TRUE(aux.ok()) << aux.error().to_string();
+  ASSERT_TRUE(aux->has_value());
+  EXPECT_EQ((*aux)->file, root_ / "share/little.onnx");
+  segment("user/little.json", "little");
+  aux = resolve_aux(*main, paths_, context_);
+  ASSERT_TRUE(aux.ok()) << aux.error().to_string();
+  EXPECT_EQ((*aux)->file, root_ / "user/little.onnx");
+
+  segment("user/little.json", "little", R"(, "labels": ["a", "c"])");
+  aux = resolve_aux(*main, paths_, context_);
+  ASSERT_FALSE(aux.ok());
+  EXPECT_THAT(aux.error().to_string(), HasSubstr("label 1 is 'b' and 'c'"));
+
+  segment("share/big.json", "big", with_aux);
+  main = resolve_model("big", paths_, context_);
+  ASSERT_TRUE(main.ok());
+  aux = resolve_aux(*main, paths_, context_);
+  ASSERT_TRUE(aux.ok()) << aux.error().to_string();
+  EXPECT_EQ((*aux)->file, root_ / "share/little.onnx");
+  main->manifest.aux.clear();
+  aux = resolve_aux(*main, paths_, context_);
+  ASSERT_TRUE(aux.ok());
+  EXPECT_FALSE(aux->has_value());
+}
+
 }  // namespace
 }  // namespace sparing

@@ -82,10 +82,10 @@ Result<Scores> scores_of(const SegmentationSpec& spec, std::span<const HeadTenso
   }
   const std::optional<std::int64_t> count = element_count(tensor->shape);
   if (!count || static_cast<std::uint64_t>(*count) != tensor->data.size()) {
-    return Error{ErrorCode::kModel, thing,
-                 std::to_string(tensor->data.size()) + " values for shape " +
-                     to_string_shape(tensor->shape),
-                 "give all values of the tensor"};
+    return Error{
+        ErrorCode::kModel, thing,
+        std::to_string(tensor->data.size()) + " values for shape " + to_string_shape(tensor->shape),
+        "give all values of the tensor"};
   }
   if (extent[0] > kMaxChannels) {
     return Error{ErrorCode::kModel, thing, std::to_string(extent[0]) + " channels",
@@ -133,12 +133,12 @@ Status check_channels(const SegmentationSpec& spec, const Scores& scores) {
   const int expected = channels_of(spec);
   if (scores.channels == expected) return ok_status();
   const bool mapped = !spec.class_map.empty();
-  return Error{ErrorCode::kModel, mapped ? "segmentation.class_map" : "labels",
-               std::to_string(expected) + (mapped ? " entries" : " names") + ", but output '" +
-                   std::string(scores.name) + "' has " + std::to_string(scores.channels) +
-                   " channels",
-               mapped ? "write one entry for each channel"
-                      : "correct the labels, or say in segmentation.class_map which channel is which"};
+  return Error{
+      ErrorCode::kModel, mapped ? "segmentation.class_map" : "labels",
+      std::to_string(expected) + (mapped ? " entries" : " names") + ", but output '" +
+          std::string(scores.name) + "' has " + std::to_string(scores.channels) + " channels",
+      mapped ? "write one entry for each channel"
+             : "correct the labels, or say in segmentation.class_map which channel is which"};
 }
 
 Error improbable(const Scores& scores) {
@@ -224,8 +224,8 @@ Result<SegmentationCounts> decode_scores(const SegmentationSpec& spec, const Sco
     if (!channels.written[static_cast<std::size_t>(c)]) std::ranges::fill(out.plane(c), 0.0f);
   }
   const bool one_each = channels.count == spec.classes && channels.planes == spec.classes;
-  const bool keep = as == SegmentationOutput::kLogits && one_each &&
-                    spec.activation == Activation::kSoftmax;
+  const bool keep =
+      as == SegmentationOutput::kLogits && one_each && spec.activation == Activation::kSoftmax;
   ScoreJob job;
   job.use = keep ? ScoreUse::kKeep : use_of(spec.activation);
   job.channels = channels.to.data();

@@ -15,11 +15,12 @@ constexpr std::int64_t kMaxReduction = 32;  // input pixels a side of an output 
 // number, rounded up.
 bool may_be_map(const GraphFacts& facts, std::int64_t height, std::int64_t width) {
   if (height == 0 || width == 0) return false;
-  if (height < 0 || width < 0 || !facts.size) return true;
+  if (!facts.size) return true;
+  const auto fits = [](std::int64_t side, std::int64_t reduced, std::int64_t k) {
+    return reduced < 0 || (side + k - 1) / k == reduced;
+  };
   for (std::int64_t k = 1; k <= kMaxReduction; ++k) {
-    if ((facts.size->height + k - 1) / k == height && (facts.size->width + k - 1) / k == width) {
-      return true;
-    }
+    if (fits(facts.size->height, height, k) && fits(facts.size->width, width, k)) return true;
   }
   return false;
 }
@@ -48,8 +49,7 @@ std::optional<Reading> reading_of(const GraphFacts& facts, const Shape& shape) {
 Error output_error(const ModelManifest& manifest, const GraphOperand& output,
                    const std::string& expected) {
   return {ErrorCode::kModel, "model '" + manifest.name + "'",
-          "output '" + output.name + "' is " +
-              std::string(info(output.descriptor.data_type).name) +
+          "output '" + output.name + "' is " + std::string(info(output.descriptor.data_type).name) +
               to_string_shape(output.descriptor.shape) + ", expected " + expected,
           "correct segmentation (output, kind, layout, class_map) or labels of the manifest"};
 }
@@ -91,22 +91,22 @@ std::optional<ModelManifest> match_segmentation(const Graph& graph) {
 
 Status check_segmentation_output(const ModelManifest& manifest, const Graph& graph) {
   const SegmentationSpec& spec = manifest.segmentation;
-  const auto found = std::find_if(
-      graph.outputs().begin(), graph.outputs().end(),
-      [&](const GraphOperand& operand) { return spec.output.empty() || operand.name == spec.output; });
+  const auto found = std::find_if(graph.outputs().begin(), graph.outputs().end(),
+                                  [&](const GraphOperand& operand) {
+                                    return spec.output.empty() || operand.name == spec.output;
+                                  });
   if (found == graph.outputs().end() || (spec.output.empty() && graph.outputs().size() != 1)) {
     const std::string name = "output '" + spec.output + "' is missing";
-    return Error{ErrorCode::kModel, "model '" + manifest.name + "'",
-                 (spec.output.empty() ? "several outputs" : name) + "; found " +
-                     describe(graph.outputs()),
-                 "name the one to read in segmentation.output of the manifest"};
+    return Error{
+        ErrorCode::kModel, "model '" + manifest.name + "'",
+        (spec.output.empty() ? "several outputs" : name) + "; found " + describe(graph.outputs()),
+        "name the one to read in segmentation.output of the manifest"};
   }
   const Shape& shape = found->descriptor.shape;
   const bool integers = found->descriptor.data_type != DataType::kFloat32;
   if (spec.kind != SegmentationKind::kScores) {
     const bool one = shape.size() == 4 && (shape[1] == 1 || shape[3] == 1 || shape[1] < 0);
-    if ((shape.size() == 3 || one) &&
-        !(integers && spec.kind == SegmentationKind::kForeground)) {
+    if ((shape.size() == 3 || one) && !(integers && spec.kind == SegmentationKind::kForeground)) {
       return ok_status();
     }
     return output_error(manifest, *found, "[1,1,h,w], [1,h,w,1] or [1,h,w]");
@@ -126,11 +126,11 @@ Status check_segmentation_output(const ModelManifest& manifest, const Graph& gra
 Status check_task(const ModelManifest& manifest, ModelTask task) {
   if (manifest.task == task) return ok_status();
   const bool detects = manifest.task == ModelTask::kDetect;
-  return Error{ErrorCode::kModel, "model '" + manifest.name + "'",
-               detects ? "it finds objects, and cannot segment"
-                       : "it segments, and finds no objects",
-               std::string("use it with `sparing ") + (detects ? "detect" : "segment") +
-                   "`, or choose another model (`sparing models list`)"};
+  return Error{
+      ErrorCode::kModel, "model '" + manifest.name + "'",
+      detects ? "it finds objects, and cannot segment" : "it segments, and finds no objects",
+      std::string("use it with `sparing ") + (detects ? "detect" : "segment") +
+          "`, or choose another model (`sparing models list`)"};
 }
 
 Status check_pair(const ModelManifest& main, const ModelManifest& aux) {
@@ -148,10 +148,10 @@ Status check_pair(const ModelManifest& main, const ModelManifest& aux) {
   }
   const auto [a, b] = std::mismatch(main.labels.begin(), main.labels.end(), aux.labels.begin());
   if (a == main.labels.end()) return ok_status();
-  return Error{ErrorCode::kModel, thing,
-               "label " + std::to_string(a - main.labels.begin()) + " is '" + *a + "' and '" + *b +
-                   "'",
-               fix};
+  return Error{
+      ErrorCode::kModel, thing,
+      "label " + std::to_string(a - main.labels.begin()) + " is '" + *a + "' and '" + *b + "'",
+      fix};
 }
 
 }  // namespace sparing
