@@ -48,6 +48,17 @@ endif()
 add_library(sparing_opencv_ml INTERFACE)
 target_link_libraries(sparing_opencv_ml INTERFACE sparing_opencv "${SPARING_OPENCV_ML}")
 
+# The trainer's; installed programs find oneDNN where it is now, too.
+include(SparingTraining)
+if(NOT TARGET sparing_onednn)
+  message(FATAL_ERROR "oneDNN 3 was not found; run scripts/setup, or give its folder with -DSPARING_ONEDNN_HOME")
+endif()
+if(NOT TARGET sparing_onnx)
+  message(FATAL_ERROR "ONNX's protobuf classes were not found; run scripts/setup (Debian: libonnx-dev, libprotobuf-dev)")
+endif()
+cmake_path(GET SPARING_ONEDNN PARENT_PATH sparing_onednn_folder)
+list(APPEND CMAKE_INSTALL_RPATH "${sparing_onednn_folder}")
+
 # Peers of sparing-bench: measured when present, named as missing when not.
 if(SPARING_BUILD_BENCH)
   add_library(sparing_peer_opencv INTERFACE)

@@ -25,5 +25,5 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/SparingConfigVersio
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/SparingConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/SparingConfigVersion.cmake
-              cmake/SparingOpenCV.cmake
+              cmake/SparingOpenCV.cmake cmake/SparingTraining.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sparing)

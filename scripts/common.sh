@@ -13,6 +13,7 @@ pinned_version() {
 }
 
 OPENVINO_HOME=$DEPS/openvino-$(pinned_version openvino)
+ONEDNN_HOME=$DEPS/onednn-$(pinned_version onednn)
 OPENVINO_CMAKE_DIR=$OPENVINO_HOME/openvino/cmake
 NODE_HOME=$DEPS/node-$(pinned_version node)
 VENV=$DEPS/python

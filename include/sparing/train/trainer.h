@@ -1,14 +1,15 @@
 // Trains a segmentation network where it runs: reads its ONNX graph, keeps its weights, and makes
-// single steps of gradient descent on whatever was last computed. Made for networks of about 0.1 to 1
-// GMACs that follow a video (AuxAdapt, Zhang, Borse and Porikli 2021; Tent, Wang et al. 2021).
+// single steps of gradient descent on whatever was last computed. Made for networks of about 0.1 to
+// 1 GMACs that follow a video (AuxAdapt, Zhang, Borse and Porikli 2021; Tent, Wang et al. 2021).
 //
 //   TrainerOptions options;
 //   options.train = "decoder";
 //   SPARING_ASSIGN_OR_RETURN(Trainer trainer, Trainer::create("aux.onnx", options));
 //   draw(frame, trainer.input());
 //   SPARING_RETURN_IF_ERROR(trainer.forward());
-//   use(trainer.logits());                                        // [batch, classes, height, width]
-//   SPARING_ASSIGN_OR_RETURN(StepReport step, trainer.step_cross_entropy({.labels = decision}));
+//   use(trainer.logits());                                        // [batch, classes, height,
+//   width] SPARING_ASSIGN_OR_RETURN(StepReport step, trainer.step_cross_entropy({.labels =
+//   decision}));
 //
 // The graph: one image input [N,C,H,W], one output [N,classes,H,W] of logits; a Softmax at the end
 // is recognised and left out. The operators are those of `trainer_operators()`; frozen batch norms
@@ -117,35 +118,37 @@ struct TrainerOptions {
 
 // A layer with weights (a convolution, or a batch norm that stands alone), in the graph's order.
 struct TrainerLayer {
-  std::string name;               // the node's, or its output's where the node has none
-  std::string op;                 // as ONNX spells it: "Conv"
-  int channels = 0;               // of the output
-  Size size;                      // of the output
-  std::int64_t parameters = 0;    // weights, bias, and scale and shift of its batch norm
-  std::int64_t macs = 0;          // multiply-accumulates of one image, forward
-  bool after_enlargement = false; // one of the "decoder" layers
+  std::string name;                // the node's, or its output's where the node has none
+  std::string op;                  // as ONNX spells it: "Conv"
+  int channels = 0;                // of the output
+  Size size;                       // of the output
+  std::int64_t parameters = 0;     // weights, bias, and scale and shift of its batch norm
+  std::int64_t macs = 0;           // multiply-accumulates of one image, forward
+  bool after_enlargement = false;  // one of the "decoder" layers
   bool trained = false;
 };
 
+// In bytes.
 struct TrainerMemory {
-  std::int64_t weights = 0;           // bytes: weights, their copies in other layouts, optimiser
-  std::int64_t activations = 0;       // bytes that forward() needs
-  std::int64_t activations_kept = 0;  // bytes of these that are kept for the step
-  std::int64_t gradients = 0;         // bytes that a step needs beside them
+  std::int64_t weights = 0;   // weights, their copies in other layouts, gradients, the optimiser's
+  std::int64_t planned = 0;   // one block for all pictures between layers, gradients and scratch
+  std::int64_t kept = 0;      // of it: what waits for the step after a forward pass
+  std::int64_t unshared = 0;  // what the block would be if nothing in it were used twice
+  std::int64_t ends = 0;      // input and logits
 };
 
 // What is learnt from: labels, and how much each class and pixel counts.
 struct CrossEntropyTarget {
-  std::span<const std::uint8_t> labels;        // batch * height * width of the output; 255: ignored
-  std::span<const float> class_weights = {};   // one per class, >= 0; empty: all 1
-  std::span<const float> pixel_weights = {};   // as many as labels, >= 0; empty: all 1
+  std::span<const std::uint8_t> labels;       // batch * height * width of the output; 255: ignored
+  std::span<const float> class_weights = {};  // one per class, >= 0; empty: all 1
+  std::span<const float> pixel_weights = {};  // as many as labels, >= 0; empty: all 1
 };
 
 enum class StepOutcome {
   kApplied,
-  kNothingToLearn,     // no pixel counted, nothing is trained: weights are as they were
-  kLossNotFinite,      // this and the following: not made, weights and running statistics are those
-  kLossTooLarge,       // before the last step that was made, moments of the optimiser are 0
+  kNothingToLearn,  // no pixel counted, nothing is trained: weights are as they were
+  kLossNotFinite,   // this and the following: not made, weights and running statistics are those
+  kLossTooLarge,    // before the last step that was made, moments of the optimiser are 0
   kGradientNotFinite,
   kGradientTooLarge,
 };
@@ -165,9 +168,9 @@ struct StepReport {
 // The operators that can be trained through, as ONNX spells them.
 std::span<const std::string_view> trainer_operators();
 
-// One network, its weights and its planned memory. Move-only. One thread at a time: whichever thread
-// calls, `threads` OpenMP threads belong to it. The same calls give the same bits on the same
-// processor with the same number of threads.
+// One network, its weights and its planned memory. Move-only. One thread at a time: whichever
+// thread calls, `threads` OpenMP threads belong to it. The same calls give the same bits on the
+// same processor with the same number of threads.
 class Trainer {
  public:
   // kInput: no such file, unreadable. kModel: not an ONNX graph, a graph of another form, shapes
@@ -231,8 +234,8 @@ class Trainer {
   double distance() const;
 
   // Trained weights of a layer as the graph has them: "weight" (ONNX layout), "bias", "scale",
-  // "shift", "mean", "variance" (the latter four of its batch norm). kInvalidArgument: no such layer
-  // or part.
+  // "shift", "mean", "variance" (the latter four of its batch norm). kInvalidArgument: no such
+  // layer or part.
   Result<std::vector<float>> weights(std::string_view layer, std::string_view part) const;
 
  private:
