@@ -55,7 +55,8 @@ void LookRate::observe(std::int64_t looks, double main_seconds, double process_s
   if (looked > 0) {
     const double left = budget_ * cores_ - other;
     const double look = main / looked;
-    const double wanted = left > 0 ? std::ceil(look / left) : kMostEvery;
+    // A per cent more than the budget is no reason to look less often.
+    const double wanted = left > 0 ? std::ceil(look / left - 0.01) : kMostEvery;
     every_.store(static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostEvery))));
   }
   looks_before_ = looks;

@@ -390,10 +390,9 @@ TEST(SegmenterTest, ADifferentNumberOfClassesIsAnErrorOfTheModel) {
   BrightNet net;
   net.model.manifest.labels = {"a", "b", "c"};
   net.model.manifest.segmentation.classes = 3;
-  Segmenter segmenter = net.segmenter(with_mode("main"));
-  const auto result = segmenter.segment(moving_square(1)[0].view());
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().code, ErrorCode::kModel);
+  const auto made = Segmenter::create(net.context, net.model, std::nullopt, with_mode("main"));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, ErrorCode::kModel);
 }
 
 TEST(LookRateTest, FollowsFromProcessorTime) {
