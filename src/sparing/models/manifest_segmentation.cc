@@ -152,7 +152,8 @@ std::string describe(const SegmentationSpec& spec) {
   if (spec.kind == SegmentationKind::kForeground) return "foreground " + what + ", [1,1,h,w]";
   const std::string channels = std::to_string(
       spec.class_map.empty() ? static_cast<std::size_t>(spec.classes) : spec.class_map.size());
-  if (spec.kind == SegmentationKind::kLabels) return "indices of " + channels + " channels, [1,h,w]";
+  if (spec.kind == SegmentationKind::kLabels)
+    return "indices of " + channels + " channels, [1,h,w]";
   return what + " of " + channels + " channels, " +
          (spec.layout == Layout::kNchw ? "[1," + channels + ",h,w]" : "[1,h,w," + channels + "]");
 }
