@@ -9,7 +9,7 @@ install(TARGETS ${sparing_targets} EXPORT SparingTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/sparing DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sparing/models
-        FILES_MATCHING PATTERN "*.json" PATTERN "README.md")
+        FILES_MATCHING PATTERN "*.json" PATTERN "README.md" PATTERN "street/*")
 # Of tools/ what `sparing models get` runs; the rest is for development.
 install(FILES tools/get_model.py tools/tfjs_to_onnx.py tools/requirements.txt
               tools/quantize_model.py tools/requirements-quantize.txt

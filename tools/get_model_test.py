@@ -118,6 +118,27 @@ class GetModelTest(unittest.TestCase):
         self.assertEqual(self.call_count(), 1)
         self.assertEqual((self.out / "toy.onnx").stat().st_mtime_ns, written)
 
+    def test_models_of_one_package_take_one_download(self):
+        newer = {**self.manifest["source"], "version": "1.2.4"}
+        graph = tfjs_to_onnx.load_graph(self.source / "model.json")
+
+        def add(name, **changes):
+            data = tfjs_to_onnx.serialize(tfjs_to_onnx.convert(graph, name,
+                                                               outputs={"out": "doubled"}))
+            path = self.root / f"{name}.json"
+            path.write_text(json.dumps({**self.manifest, "name": name, "sha256": sha256(data),
+                                        **changes}))
+            return str(path), data
+
+        other, data = add("other")
+        self.done(self.run_it(other))
+        self.assertEqual((self.out / "other.onnx").read_bytes(), data)
+        self.assertEqual(self.call_count(), 1)
+        third, data = add("third", source=newer)
+        self.done(self.run_it(other, third))
+        self.assertEqual((self.out / "third.onnx").read_bytes(), data)
+        self.assertEqual(self.call_count(), 2)
+
     def test_damaged_model_is_converted_again_without_a_download(self):
         self.done(self.run_it())
         (self.out / "toy.onnx").write_bytes(self.onnx[:-1])
@@ -281,12 +302,18 @@ class GetModelTest(unittest.TestCase):
 class ProjectManifestTest(unittest.TestCase):
     def test_manifests_of_the_project(self):
         paths = sorted((HERE.parent / "models").glob("*.json"))
-        self.assertIn("nanodet-g.json", [p.name for p in paths])
+        fetched = []
         for path in paths:
             with self.subTest(path=path.name):
-                manifest = get_model.read_manifest(path)
+                manifest = json.loads(path.read_text(encoding="utf-8"))
+                if "source" in manifest:
+                    fetched.append(path.name)
+                    self.assertEqual(get_model.read_manifest(path), manifest)
+                else:  # it comes with the project
+                    self.assertTrue((path.parent / manifest["file"]).is_file())
                 self.assertEqual(manifest["name"], path.stem)
                 self.assertEqual(len(set(manifest["labels"])), len(manifest["labels"]))
+        self.assertEqual(fetched, ["nanodet-g.json", "people.json"])
 
 
 if __name__ == "__main__":

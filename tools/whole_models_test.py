@@ -1,8 +1,7 @@
 """The whole graphs of the real models, converted, against the plain numpy interpreter.
 
-Runs where the models' source files are: nanodet.json and nanodet.bin, which `sparing models get`
-keeps in nanodet-g.source in the models folder, or else in the folder SPARING_TEST_SOURCE; there
-selfie.json and selfie.bin too.
+Runs where the models' source files are: those that `sparing models get` keeps in nanodet-g.source and
+people.source in the models folder, or else in the folder SPARING_TEST_SOURCE.
 """
 
 import hashlib
@@ -22,22 +21,21 @@ import tfjs_to_onnx  # noqa: E402
 from tfjs_testing import evaluate, nchw, operators  # noqa: E402
 
 
-def source_file(name):
+def source_file(model, name):
     cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     models = os.environ.get("SPARING_MODELS_DIR") or pathlib.Path(cache, "sparing", "models")
-    folders = [os.environ.get("SPARING_TEST_SOURCE"), pathlib.Path(models, "nanodet-g.source")]
+    folders = [os.environ.get("SPARING_TEST_SOURCE"), pathlib.Path(models, f"{model}.source")]
     for folder in folders:
         if folder and pathlib.Path(folder, name).is_file():
             return pathlib.Path(folder, name)
-    raise unittest.SkipTest(f"{name} is not in {folders[-1]}; run `sparing models get nanodet-g`, "
+    raise unittest.SkipTest(f"{name} is not in {folders[-1]}; run `sparing models get {model}`, "
                             "or set SPARING_TEST_SOURCE to a folder that has it")
 
 
 class WholeModelTest(unittest.TestCase):
-    def compare(self, path, model, image, feed, changes=None):
-        """Greatest absolute error over all outputs, and greatest value."""
-        nodes, weights = tfjs_reference.load(path)
-        weights.update(changes or {})
+    def compare(self, graph, model, image, feed, changes=None):
+        """Greatest absolute error over all outputs, and greatest value. `graph` as loaded."""
+        nodes, weights = graph[0], {**graph[1], **(changes or {})}
         outputs = [o for o, _ in self.outputs]
         name = next(n["name"] for n in nodes if n["op"] == "Placeholder")
         expected = tfjs_reference.run(nodes, weights, {name: image}, outputs)
@@ -50,17 +48,20 @@ class WholeModelTest(unittest.TestCase):
             peak = max(peak, float(np.abs(reference).max()))
         return worst, peak
 
-    def convert_nanodet(self):
-        path = source_file("nanodet.json")
-        manifest = json.loads((HERE.parent / "models" / "nanodet-g.json").read_text())
+    def convert(self, name, file):
+        path = source_file(name, file)
+        manifest = json.loads((HERE.parent / "models" / f"{name}.json").read_text())
         recipe = manifest["source"]["convert"]
         self.outputs = list(recipe["outputs"].items())
-        return path, manifest, tfjs_to_onnx.convert(
+        model = tfjs_to_onnx.convert(
             tfjs_to_onnx.load_graph(path), manifest["name"], recipe["layout"],
             recipe["multiple_of"], recipe["inputs"], recipe["outputs"])
+        digest = hashlib.sha256(tfjs_to_onnx.serialize(model)).hexdigest()
+        self.assertEqual(digest, manifest["sha256"])
+        return tfjs_reference.load(path), model
 
     def test_probe_is_up_to_date(self):
-        _, _, model = self.convert_nanodet()
+        _, model = self.convert("nanodet-g", "nanodet.json")
         probe = json.loads((HERE.parent / "src/sparing/models/testdata/golden"
                             / "nanodet_g_probe.json").read_text())
         width, height = probe["input_size"]
@@ -75,14 +76,12 @@ class WholeModelTest(unittest.TestCase):
                                        expected["value"], rtol=1e-4, atol=1e-5)
 
     def test_nanodet(self):
-        path, manifest, model = self.convert_nanodet()
-        digest = hashlib.sha256(tfjs_to_onnx.serialize(model)).hexdigest()
-        self.assertEqual(digest, manifest["sha256"])
+        graph, model = self.convert("nanodet-g", "nanodet.json")
         # Convolutions run NCHW with nothing between them: the only transposes put the outputs'
         # cells first.
         self.assertEqual(operators(model)["Transpose"], len(self.outputs))
         self.assertEqual(operators(model)["Pad"], 0)
-        nodes, weights = tfjs_reference.load(path)
+        nodes, weights = graph
         written = {n["input"][1]: weights[n["input"][1]] for n in nodes
                    if n["op"] == "ResizeBilinear"}
         for height, width in ((416, 416), (320, 320), (320, 416), (96, 64)):
@@ -90,22 +89,41 @@ class WholeModelTest(unittest.TestCase):
             changes = {name: size * scale for name, size in written.items()}
             image = np.random.default_rng(3).standard_normal((1, 3, height, width))
             image = image.astype(np.float32)
-            worst, peak = self.compare(path, model, image, image, changes)
+            worst, peak = self.compare(graph, model, image, image, changes)
             print(f"nanodet {width}x{height}: greatest error {worst:.2e}, value {peak:.2f}")
             self.assertGreater(peak, 1)
             self.assertLess(worst, 1e-3)
 
-    def test_selfie(self):
-        path = source_file("selfie.json")
-        self.outputs = [("segment_add", "logits"), ("activation_10", "mask")]
-        model = tfjs_to_onnx.convert(tfjs_to_onnx.load_graph(path), "selfie",
-                                     inputs={"input_1": "input"}, outputs=dict(self.outputs))
+    def test_people(self):
+        (nodes, weights), model = self.convert("people", "selfie.json")
         self.assertEqual(operators(model)["Transpose"], 0)
-        image = np.random.default_rng(3).random((1, 256, 256, 3)).astype(np.float32)
-        worst, peak = self.compare(path, model, image, nchw(image))
-        print(f"selfie 256x256: greatest error {worst:.2e}, value {peak:.2f}")
-        # Noise shows no person: the logits go down to some -900.
-        self.assertLess(worst, 1e-5 * peak)
+        self.assertEqual(operators(model)["Pad"], 0)
+        sizes = [(n["op"], n["input"][0 if n["op"] == "Conv2DBackpropInput" else 1])
+                 for n in nodes if n["op"] in ("ResizeBilinear", "Conv2DBackpropInput")]
+        self.assertEqual(len(sizes), 4)
+        for height, width in ((256, 256), (160, 256), (256, 448), (128, 128)):
+            scale = np.array([height, width]) / 256
+            # Sizes that the graph has written into it; windows of its global averages.
+            changes = {}
+            for op, name in sizes:
+                size = weights[name].copy()
+                rows = slice(1, 3) if op == "Conv2DBackpropInput" else slice(0, 2)
+                size[rows] = size[rows] * scale
+                changes[name] = size
+            here = []
+            for node in nodes:
+                if node["op"] == "AvgPool":
+                    window = [int(i) for i in node["attr"]["ksize"]["list"]["i"]]
+                    window[1:3] = [int(w * s) for w, s in zip(window[1:3], scale)]
+                    pool = {"list": {"i": [str(w) for w in window]}}
+                    node = {**node, "attr": {**node["attr"], "ksize": pool, "strides": pool}}
+                here.append(node)
+            image = np.random.default_rng(3).random((1, height, width, 3)).astype(np.float32)
+            worst, peak = self.compare((here, weights), model, image, nchw(image), changes)
+            print(f"people {width}x{height}: greatest error {worst:.2e}, value {peak:.2f}")
+            # Noise shows no person: the logits go down to some -900.
+            self.assertGreater(peak, 10)
+            self.assertLess(worst, 1e-5 * peak)
 
 
 if __name__ == "__main__":

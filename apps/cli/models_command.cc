@@ -22,45 +22,52 @@ namespace fs = std::filesystem;
 int list() {
   auto models = list_models(default_model_paths(share_dir()));
   if (!models.ok()) return report(models.error());
-  std::printf("%-20s %-8s %-12s %s\n", "name", "here", "licence", "what");
+  std::printf("%-20s %-8s %-8s %-12s %s\n", "name", "here", "task", "licence", "what");
   for (const ModelListEntry& entry : *models) {
     const bool broken = !entry.problem.empty();
-    std::printf("%-20s %-8s %-12s %s\n", entry.manifest.name.c_str(),
+    std::printf("%-20s %-8s %-8s %-12s %s\n", entry.manifest.name.c_str(),
                 broken ? "broken" : (entry.present ? "yes" : "no"),
+                broken ? "" : std::string(task_name(entry.manifest.task)).c_str(),
                 entry.manifest.licence.spdx.c_str(),
                 broken ? entry.problem.c_str() : entry.manifest.title.c_str());
   }
   return kExitOk;
 }
 
-int get(const std::string& name) {
+// The manifest file of a model that can be fetched.
+Result<fs::path> manifest_to_fetch(const std::string& name,
+                                   const std::vector<ModelListEntry>& models) {
+  std::string known;
+  for (const ModelListEntry& entry : models) {
+    if (entry.manifest.source.kind.empty()) continue;
+    if (entry.manifest.name == name) return entry.manifest_file;
+    known += (known.empty() ? "" : ", ") + entry.manifest.name;
+  }
+  return Error{ErrorCode::kModel, "model '" + name + "'", "cannot be fetched",
+               known.empty() ? "no manifest with a source was found" : "choose from: " + known};
+}
+
+int get(const std::vector<std::string>& names) {
   const ModelPaths paths = default_model_paths(share_dir());
   auto models = list_models(paths);
   if (!models.ok()) return report(models.error());
-  std::string known;
-  for (const ModelListEntry& entry : *models) {
-    if (entry.manifest.source.kind.empty()) continue;
-    known += (known.empty() ? "" : ", ") + entry.manifest.name;
-    if (entry.manifest.name != name) continue;
-    const fs::path tool = share_dir() / "tools" / "get_model.py";
-    for (const fs::path& dir : paths.manifest_dirs) {
-      const fs::path manifest = dir / (name + ".json");
-      std::error_code error;
-      if (!fs::exists(manifest, error)) continue;
-      const int code = run_program(
-          {tool_python(), tool.string(), manifest.string(), "--out", paths.model_dir.string()});
-      if (code == 0) return kExitOk;
-      if (code < 0 || code == 126 || code == 127) {
-        return report({ErrorCode::kModel, "model '" + name + "'",
-                       "cannot run '" + tool_python() + "'",
-                       "install Python 3.11 or later, or set SPARING_PYTHON to one"});
-      }
-      // The tool has said what is wrong.
-      return code == kExitInterrupted || code == -SIGINT ? kExitInterrupted : kExitModel;
-    }
+  const fs::path tool = share_dir() / "tools" / "get_model.py";
+  std::vector<std::string> command{tool_python(), tool.string()};
+  for (const std::string& name : names) {
+    auto manifest = manifest_to_fetch(name, *models);
+    if (!manifest.ok()) return report(manifest.error());
+    command.push_back(manifest->string());
   }
-  return report({ErrorCode::kModel, "model '" + name + "'", "cannot be fetched",
-                 known.empty() ? "no manifest with a source was found" : "choose from: " + known});
+  command.insert(command.end(), {"--out", paths.model_dir.string()});
+  const int code = run_program(command);
+  if (code == 0) return kExitOk;
+  if (code < 0 || code == 126 || code == 127) {
+    return report({ErrorCode::kModel, "model '" + names[0] + "'",
+                   "cannot run '" + tool_python() + "'",
+                   "install Python 3.11 or later, or set SPARING_PYTHON to one"});
+  }
+  // The tool has said what is wrong.
+  return code == kExitInterrupted || code == -SIGINT ? kExitInterrupted : kExitModel;
 }
 
 std::string type_and_shape(const GraphOperand& operand) {
@@ -96,11 +103,18 @@ int inspect(const std::string& file, bool as_manifest) {
   }
   auto manifest = match_head(*graph, fs::path(file).stem().string());
   if (!manifest.ok()) return report(manifest.error());
-  const HeadInfo& head = info(manifest->head.type);
-  std::printf("head    %s: %s\n", std::string(head.name).c_str(),
-              std::string(head.description).c_str());
+  if (manifest->task == ModelTask::kDetect) {
+    const HeadInfo& head = info(manifest->head.type);
+    std::printf("head    %s: %s\n", std::string(head.name).c_str(),
+                std::string(head.description).c_str());
+  } else {
+    std::printf("segment %s\n", describe(manifest->segmentation).c_str());
+  }
   std::printf("classes %zu\n", manifest->labels.size());
-  std::printf("usable as it is: sparing detect VIDEO --model %s --out boxes.jsonl\n", file.c_str());
+  std::printf(manifest->task == ModelTask::kDetect
+                  ? "usable as it is: sparing detect VIDEO --model %s --out boxes.jsonl\n"
+                  : "usable as it is: sparing segment VIDEO --model %s --render out.mp4\n",
+              file.c_str());
   return kExitOk;
 }
 
@@ -108,7 +122,7 @@ int inspect(const std::string& file, bool as_manifest) {
 
 void add_models_command(CLI::App& parent, Command& run) {
   struct Arguments {
-    std::string name;
+    std::vector<std::string> names;
     std::string file;
     bool manifest = false;
   };
@@ -126,9 +140,9 @@ void add_models_command(CLI::App& parent, Command& run) {
   app->add_subcommand("list", "the known models, and which are here")->callback([&run] {
     run = [] { return list(); };
   });
-  CLI::App* get_app = app->add_subcommand("get", "fetch a model, verify it, and convert it");
-  get_app->add_option("name", arguments->name, "as `sparing models list` prints it")->required();
-  get_app->callback([arguments, &run] { run = [arguments] { return get(arguments->name); }; });
+  CLI::App* get_app = app->add_subcommand("get", "fetch models, verify them, and convert them");
+  get_app->add_option("name", arguments->names, "as `sparing models list` prints it")->required();
+  get_app->callback([arguments, &run] { run = [arguments] { return get(arguments->names); }; });
   CLI::App* inspect_app =
       app->add_subcommand("inspect", "inputs, outputs and head of a model file");
   inspect_app->add_option("file", arguments->file, "an .onnx or OpenVINO .xml file")->required();

@@ -164,6 +164,12 @@ Result<ModelManifest> load_manifest(const std::filesystem::path& file);
 // of one's own.
 std::string to_json(const ModelManifest& manifest);
 
+// "detect", "segment": as in manifests.
+std::string_view task_name(ModelTask task);
+// What a segmentation output is taken for, in words: "logits (softmax) of 11 channels,
+// [1,11,h,w]".
+std::string describe(const SegmentationSpec& spec);
+
 // A colour for each label: the manifest's palette, or else colours that differ from each other as
 // far as a fixed rule can tell (label 0 is black).
 std::vector<Rgb> label_colors(const ModelManifest& manifest);

@@ -43,11 +43,12 @@ Result<std::vector<ModelListEntry>> list_models(const ModelPaths& paths);
 // models get NAME`), wrong hash (expected and found), no head matches.
 Result<Model> resolve_model(std::string_view spec, const ModelPaths& paths, Context& context);
 
-// The AuxNet that a segmentation model's manifest names (`aux`), sought as NAME.json beside that
-// manifest, then as resolve_model does; nullopt when it names none. Errors as resolve_model and
-// check_pair.
+// The AuxNet of a segmentation model: `spec` (as resolve_model takes it), or without one what the
+// model's manifest names (`aux`), sought as NAME.json beside that manifest, then as resolve_model
+// does; nullopt when it names none. A bare file with as many classes gets the main model's labels.
+// Errors as resolve_model and check_pair.
 Result<std::optional<Model>> resolve_aux(const Model& main, const ModelPaths& paths,
-                                         Context& context);
+                                         Context& context, std::string_view spec = {});
 
 // Whether two models can decide together. kModel: one is not for segmentation, or their labels are
 // not the same (the first that differs is named).

@@ -16,8 +16,8 @@ enum class SegmentationOutput {
   kLogits,         // a softmax over them gives the probabilities
 };
 
-// Pixels of one image that the network gave no usable answer for. All labels that some channel stands
-// for are equally likely there.
+// Pixels of one image that the network gave no usable answer for. All labels that some channel
+// stands for are equally likely there.
 struct SegmentationCounts {
   std::int64_t not_finite = 0;     // a NaN or +infinity, or no score above 0
   std::int64_t unknown_class = 0;  // kLabels: not the index of a channel
@@ -30,10 +30,11 @@ struct SegmentationCounts {
 //
 // Shapes: kScores [N,C,h,w] or [N,h,w,C] by spec.layout; kForeground and kLabels [N,1,h,w],
 // [N,h,w,1] or [N,h,w]. Probabilities differ from exact ones by at most 1e-5 of them (as softmax of
-// sparing/kernels/class_map_ops.h). kLogits: scores that are logits already pass as they are, cut to
+// sparing/kernels/class_map_ops.h). kLogits: scores that are logits already pass as they are, cut
+// to
 // [-1e6, 1e6], where each label has one channel; all others are the logarithms of their
-// probabilities, of at least 1e-7 (which takes longer). A label map gives 1 to the label that won; to
-// all alike where that channel is ignored.
+// probabilities, of at least 1e-7 (which takes longer). A label map gives 1 to the label that won;
+// to all alike where that channel is ignored.
 //
 // kModel: the output is missing or of another shape, its channels are not those of the labels or
 // the class map, or a value is no probability where it should be (spec.activation is kNone and a

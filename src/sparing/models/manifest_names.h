@@ -6,6 +6,7 @@
 
 namespace sparing {
 
+// In the order of ModelTask.
 inline constexpr JsonChoice<ModelTask> kTaskNames[] = {{"detect", ModelTask::kDetect},
                                                        {"segment", ModelTask::kSegment}};
 inline constexpr JsonChoice<SegmentationKind> kSegmentationKindNames[] = {

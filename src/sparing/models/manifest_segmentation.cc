@@ -141,6 +141,23 @@ std::string color_text(const Rgb& color) {
   return text;
 }
 
+std::string_view task_name(ModelTask task) {
+  return kTaskNames[static_cast<std::size_t>(task)].first;
+}
+
+std::string describe(const SegmentationSpec& spec) {
+  const std::string activation = name_of(kActivationNames, spec.activation);
+  const bool raw = spec.activation != Activation::kNone;
+  const std::string what = raw ? "logits (" + activation + ")" : std::string("probabilities");
+  if (spec.kind == SegmentationKind::kForeground) return "foreground " + what + ", [1,1,h,w]";
+  const std::string channels = std::to_string(
+      spec.class_map.empty() ? static_cast<std::size_t>(spec.classes) : spec.class_map.size());
+  if (spec.kind == SegmentationKind::kLabels)
+    return "indices of " + channels + " channels, [1,h,w]";
+  return what + " of " + channels + " channels, " +
+         (spec.layout == Layout::kNchw ? "[1," + channels + ",h,w]" : "[1,h,w," + channels + "]");
+}
+
 std::vector<Rgb> label_colors(const ModelManifest& manifest) {
   if (!manifest.palette.empty()) return manifest.palette;
   // The bits of the index in turn to red, green and blue, each from the highest bit down.

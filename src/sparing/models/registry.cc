@@ -235,12 +235,20 @@ Result<Model> resolve_model(std::string_view spec, const ModelPaths& paths, Cont
 }
 
 Result<std::optional<Model>> resolve_aux(const Model& main, const ModelPaths& paths,
-                                         Context& context) {
-  const std::string& name = main.manifest.aux;
-  if (name.empty()) return std::optional<Model>();
-  const fs::path beside = main.manifest_file.parent_path() / (name + ".json");
-  const bool own = !main.manifest_file.empty() && is_file(beside);
-  SPARING_ASSIGN_OR_RETURN(Model aux, resolve_model(own ? beside.string() : name, paths, context));
+                                         Context& context, std::string_view spec) {
+  std::string chosen(spec);
+  if (chosen.empty()) {
+    chosen = main.manifest.aux;
+    if (chosen.empty()) return std::optional<Model>();
+    const fs::path beside = main.manifest_file.parent_path() / (chosen + ".json");
+    if (!main.manifest_file.empty() && is_file(beside)) chosen = beside.string();
+  }
+  SPARING_ASSIGN_OR_RETURN(Model aux, resolve_model(chosen, paths, context));
+  const bool bare = aux.manifest_file.empty();
+  if (bare && aux.manifest.labels.size() == main.manifest.labels.size()) {
+    aux.manifest.labels = main.manifest.labels;
+    aux.manifest.palette = main.manifest.palette;
+  }
   SPARING_RETURN_IF_ERROR(check_pair(main.manifest, aux.manifest));
   return std::optional<Model>(std::move(aux));
 }

@@ -45,7 +45,11 @@ class Registry : public ::testing::Test {
     yolo.outputs = {{"output0", {DataType::kFloat32, {1, 84, 8400}}}};
     FakeGraph classifier = yolo;
     classifier.outputs = {{"prob", {DataType::kFloat32, {1, 1000}}}};
-    context_ = create_fake_context({}, {{"My Model", yolo}, {"net", classifier}}).value();
+    FakeGraph two;
+    two.inputs = yolo.inputs;
+    two.outputs = {{"map", {DataType::kFloat32, {1, 2, 320, 320}}}};
+    context_ =
+        create_fake_context({}, {{"My Model", yolo}, {"net", classifier}, {"two", two}}).value();
   }
   void TearDown() override { fs::remove_all(root_); }
 
@@ -251,6 +255,17 @@ TEST_F(Registry, AuxIsSoughtBesideItsMainNet) {
   aux = resolve_aux(*main, paths_, context_);
   ASSERT_TRUE(aux.ok()) << aux.error().to_string();
   EXPECT_EQ((*aux)->file, root_ / "share/little.onnx");
+  // One that is asked for counts before the manifest's; a bare file has no labels of its own.
+  const fs::path bare = write("user/two.onnx", "x");
+  aux = resolve_aux(*main, paths_, context_, bare.string());
+  ASSERT_TRUE(aux.ok()) << aux.error().to_string();
+  EXPECT_EQ((*aux)->file, bare);
+  EXPECT_EQ((*aux)->manifest.labels, (std::vector<std::string>{"a", "b"}));
+  main->manifest.labels.push_back("c");
+  aux = resolve_aux(*main, paths_, context_, bare.string());
+  ASSERT_FALSE(aux.ok());
+  EXPECT_THAT(aux.error().to_string(), HasSubstr("3 and 2 labels"));
+
   main->manifest.aux.clear();
   aux = resolve_aux(*main, paths_, context_);
   ASSERT_TRUE(aux.ok());
