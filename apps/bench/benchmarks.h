@@ -10,6 +10,7 @@
 #include "runtime.h"
 #include "sparing/base/options.h"
 #include "sparing/base/result.h"
+#include "sparing/pipeline/segmenter.h"
 
 namespace sparing::bench {
 
@@ -59,9 +60,21 @@ struct ImportBenchOptions {
   }
 };
 
+struct SegmentBenchOptions {
+  std::filesystem::path data = "../shared/data";  // test material; what is missing is skipped
+  std::filesystem::path video;                    // the sample video
+  std::string model = "street";
+  std::vector<std::string> stages;  // of segment_stages(); empty: all, with --quick the quick ones
+  std::vector<std::string> rows;    // empty: all
+  std::vector<std::string> drifts;  // empty: all
+  SegmenterOptions segmenter;       // of the rows auxadapt, temporal, auxadapt_temporal and default
+  cli::RuntimeOptions runtime;
+};
+
 struct BenchOptions {
   bool quick = false;
   DetectBenchOptions detect;
+  SegmentBenchOptions segment;
   ImportBenchOptions import;
 };
 
@@ -71,5 +84,8 @@ std::filesystem::path default_video();
 std::vector<std::string> detect_stages();
 Status bench_detect(const BenchOptions& options, Report& report);
 Status bench_import(const BenchOptions& options, Report& report);
+// The parts of `segment`, in the order in which they run.
+std::vector<std::string> segment_stages();
+Status bench_segment(const BenchOptions& options, Report& report);
 
 }  // namespace sparing::bench

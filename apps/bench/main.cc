@@ -29,6 +29,26 @@ void add_import_options(CLI::App& command, BenchOptions& options) {
   cli::add_flags(command, options.import);
 }
 
+void add_segment_options(CLI::App& command, BenchOptions& options) {
+  SegmentBenchOptions& segment = options.segment;
+  segment.video = default_video();
+  command.add_option("--data", segment.data, "folder of the test material")->capture_default_str();
+  command.add_option("--video", segment.video, "the sample video")->capture_default_str();
+  command.add_option("--model", segment.model, "MainNet; its manifest names the AuxNet")
+      ->capture_default_str();
+  command.add_option("--stage", segment.stages, "only these parts")
+      ->delimiter(',')
+      ->check(CLI::IsMember(segment_stages()));
+  command.add_option("--rows", segment.rows, "only these rows")->delimiter(',');
+  command.add_option("--drifts", segment.drifts, "only these drifts")->delimiter(',');
+  cli::add_flags(command, segment.segmenter.ensemble, {"Settings of the rows that are ours", ""});
+  cli::add_flags(command, segment.segmenter.fusion, {"Settings of the rows that are ours", ""});
+  cli::add_flags(command, segment.segmenter.motion, {"Settings of the rows that are ours", "motion-"});
+  cli::add_flags(command, segment.segmenter.learn, {"Settings of the rows that are ours", ""});
+  cli::add_flags(command, segment.segmenter.trainer, {"Settings of the rows that are ours", ""});
+  cli::add_flags(command, segment.runtime);
+}
+
 struct Benchmark {
   const char* name;
   const char* description;

@@ -15,8 +15,7 @@ constexpr Rational kRate{15, 1};
 // Frames before the clock starts: the engine's first runs, and the pictures that flow needs.
 constexpr int kWarmUp = 4;
 
-SegmenterOptions mode(const char* name) {
-  SegmenterOptions options;
+SegmenterOptions mode(const char* name, SegmenterOptions options = {}) {
   options.segment.mode = name;
   return options;
 }
@@ -35,8 +34,8 @@ SegmenterOptions as_published() {
   return options;
 }
 
-SegmenterOptions every_fourth() {
-  SegmenterOptions options = mode("main");
+SegmenterOptions every_fourth(const SegmenterOptions& ours) {
+  SegmenterOptions options = mode("main", ours);
   options.segment.main_every = 4;
   return options;
 }
@@ -58,25 +57,25 @@ class CountingConsumer final : public SegmentConsumer {
 
 }  // namespace
 
-std::vector<SegmentRow> segment_rows() {
+std::vector<SegmentRow> segment_rows(const SegmenterOptions& ours) {
   return {
       {"main", "MainNet frame by frame", mode("main")},
       {"aux", "AuxNet frame by frame", mode("aux")},
-      {"ensemble", "both, nothing learnt: the control of AuxAdapt", mode("ensemble")},
+      {"ensemble", "both, nothing learnt: the control of AuxAdapt", mode("ensemble", ours)},
       {"ema", "MainNet, running average without motion", mode("ema")},
       {"emaflow", "MainNet, running average along the flow", mode("emaflow")},
       {"tent", "MainNet's batch norms learn to be sure", mode("tent")},
       {"auxadapt_published", "AuxAdapt as its paper has it", as_published()},
-      {"auxadapt", "AuxAdapt with our defaults", mode("auxadapt")},
-      {"temporal", "MainNet, fused along the flow where pictures agree", mode("temporal")},
-      {"auxadapt_temporal", "AuxAdapt, fused likewise", mode("auxadapt+temporal")},
-      {"default", "what `sparing segment` does unasked", mode("auto")},
-      {"main4", "MainNet on every 4th frame, moved along the flow between", every_fourth()},
+      {"auxadapt", "AuxAdapt with our defaults", mode("auxadapt", ours)},
+      {"temporal", "MainNet, fused along the flow where pictures agree", mode("temporal", ours)},
+      {"auxadapt_temporal", "AuxAdapt, fused likewise", mode("auxadapt+temporal", ours)},
+      {"default", "what `sparing segment` does unasked", mode("auto", ours)},
+      {"main4", "MainNet on every 4th frame, moved along the flow between", every_fourth(ours)},
   };
 }
 
-SegmentRow segment_row(std::string_view id) {
-  std::vector<SegmentRow> rows = segment_rows();
+SegmentRow segment_row(std::string_view id, const SegmenterOptions& ours) {
+  std::vector<SegmentRow> rows = segment_rows(ours);
   const auto found =
       std::find_if(rows.begin(), rows.end(), [&](const SegmentRow& row) { return row.id == id; });
   SPARING_CHECK(found != rows.end());

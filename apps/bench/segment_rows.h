@@ -24,10 +24,10 @@ struct SegmentRow {
   SegmenterOptions options;
 };
 // main, aux, ensemble, ema, emaflow, tent, auxadapt, temporal, auxadapt_temporal, default, main4, and
-// auxadapt with the settings of its paper.
-std::vector<SegmentRow> segment_rows();
+// auxadapt with the settings of its paper. `ours` are the settings of all but the controls.
+std::vector<SegmentRow> segment_rows(const SegmenterOptions& ours = {});
 // By id. Precondition: there is one.
-SegmentRow segment_row(std::string_view id);
+SegmentRow segment_row(std::string_view id, const SegmenterOptions& ours = {});
 
 struct RowRun {
   std::vector<LabelMap> labels;

@@ -1,0 +1,29 @@
+// The stages of sparing-bench segment, and what they share.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "benchmarks.h"
+#include "segment_clip.h"
+#include "segment_rows.h"
+
+namespace sparing::bench {
+
+struct SegmentBench {
+  const SegmentBenchOptions& options;
+  bool quick = false;
+  SegmentNets nets;
+  std::optional<LabelledClip> clip;
+
+  // CamVid's validation clip, loaded once; nullptr when it is not there, which is reported.
+  Result<LabelledClip*> labelled_clip(Report& report, const char* stage);
+  bool wants_row(const std::string& id) const;
+};
+
+// All rows on the clip as it is: ROW.miou, .ftc, .pc, .ms, .gmacs.
+Status bench_segment_val(SegmentBench& bench, Report& report);
+// The clip under drifts that MainNet was not trained for: drift.NAME.*.
+Status bench_segment_drift(SegmentBench& bench, Report& report);
+
+}  // namespace sparing::bench
