@@ -32,7 +32,7 @@ struct BackgroundOptions {
   std::string replacement;  // kReplace: a picture, a folder of pictures or a video
   Rgb color{0, 177, 64};    // kColor: a green that people's clothes and skin do not have
   // Whether the mask's edges are moved to edges of the picture (guided filter on luma).
-  bool refine = true;
+  bool refine = false;
 };
 
 // "blur", "blur:RADIUS" (pixels; or a fraction of the height, below 1 or with %), "replace=PATH",
