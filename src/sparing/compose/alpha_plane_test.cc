@@ -56,7 +56,7 @@ TEST(MaskSampler, AgreesWithTheDefinition) {
           region = {region.width * 0.25, 0, region.width * 0.5, region.height * 0.8};
           mask.region = region;
         }
-        sampler.sample(mask, size, alpha);
+        sampler.sample(mask, size, 1, alpha);
         ASSERT_EQ(alpha.size, size);
         for (int y = 0; y < size.height; ++y) {
           for (int x = 0; x < size.width; ++x) {
@@ -81,11 +81,11 @@ TEST(MaskSampler, BytesAreTheSameAsFloats) {
   }
   MaskSampler sampler;
   ByteRaster a, b;
-  sampler.sample(MaskView(mask_size, bytes), size, a);
-  sampler.sample(MaskView(mask_size, floats), size, b);
+  sampler.sample(MaskView(mask_size, bytes), size, 1, a);
+  sampler.sample(MaskView(mask_size, floats), size, 1, b);
   for (std::size_t i = 0; i < a.values.size(); ++i) ASSERT_NEAR(a.values[i], b.values[i], 1);
   // At its own size a mask stays as it is.
-  sampler.sample(MaskView(mask_size, bytes), mask_size, a);
+  sampler.sample(MaskView(mask_size, bytes), mask_size, 1, a);
   EXPECT_EQ(a.values, bytes);
 }
 
@@ -95,12 +95,29 @@ TEST(MaskSampler, EndsAreExact) {
   ByteRaster alpha;
   for (const float value : {0.0f, 1.0f, -3.0f, 7.0f, std::numeric_limits<float>::infinity()}) {
     const std::vector<float> values(64, value);
-    sampler.sample(MaskView(mask_size, values), size, alpha);
+    sampler.sample(MaskView(mask_size, values), size, 1, alpha);
     for (const std::uint8_t a : alpha.values) ASSERT_EQ(a, value > 0 ? 255 : 0);
   }
   const std::vector<float> nothing(64, std::numeric_limits<float>::quiet_NaN());
-  sampler.sample(MaskView(mask_size, nothing), size, alpha);
+  sampler.sample(MaskView(mask_size, nothing), size, 1, alpha);
   for (const std::uint8_t a : alpha.values) ASSERT_EQ(a, 0);
+}
+
+TEST(MaskSampler, ContrastPushesAwayFromTheMiddle) {
+  const Size mask_size{5, 4}, size{60, 41};
+  const std::vector<float> values = random_mask(mask_size, 7);
+  MaskSampler sampler;
+  ByteRaster alpha;
+  for (const double contrast : {1.0, 2.0, 50.0}) {
+    sampler.sample(MaskView(mask_size, values), size, static_cast<float>(contrast), alpha);
+    for (int y = 0; y < size.height; ++y) {
+      for (int x = 0; x < size.width; ++x) {
+        const double soft = reference(values, mask_size, (x + 0.5) * 5 / 60, (y + 0.5) * 4 / 41);
+        const double exact = 255 * std::clamp((soft - 0.5) * contrast + 0.5, 0.0, 1.0);
+        ASSERT_NEAR(alpha.row(y)[x], exact, 0.505) << contrast;
+      }
+    }
+  }
 }
 
 TEST(MaskSampler, CellsAreSampledAtTheirCentres) {

@@ -83,9 +83,9 @@ TEST(BackgroundComposer, BackgroundIsExactlyTheColour) {
 }
 
 // The mask of the following tests at a picture's pixels, by the definition.
-double soft_alpha(int x, Size size) {
+double soft_alpha(int x, Size size, double contrast) {
   const double position = (x + 0.5) * 4 / size.width;  // of four mask columns: 0 0 1 1
-  return std::clamp(position - 1.5, 0.0, 1.0);
+  return std::clamp((std::clamp(position - 1.5, 0.0, 1.0) - 0.5) * contrast + 0.5, 0.0, 1.0);
 }
 const std::vector<float> kSoftMask{0, 0, 1, 1, 0, 0, 1, 1};
 
@@ -94,18 +94,22 @@ TEST(BackgroundComposer, BlendsAsInDoublePrecision) {
   testing::write_file(dir / "grey.ppm", testing::grey_ppm(20, 20, 200));
   for (const Size size : {Size{64, 36}, Size{65, 37}, Size{30, 80}}) {
     const Picture input = random_picture(size, 5);
-    for (const BackgroundEffect effect : {BackgroundEffect::kColor, BackgroundEffect::kReplace}) {
+    for (const auto& [effect, contrast] : {std::pair{BackgroundEffect::kColor, 1.0},
+                                           std::pair{BackgroundEffect::kColor, 2.0},
+                                           std::pair{BackgroundEffect::kReplace, 1.0}}) {
       Picture picture = copy_of(input);
       BackgroundComposer composer = composer_of({.effect = effect,
                                                  .replacement = (dir / "grey.ppm").string(),
                                                  .color = {200, 200, 200},
-                                                 .refine = false});
+                                                 .contrast = contrast});
       ASSERT_TRUE(composer.compose(MaskView({4, 2}, kSoftMask), picture).ok());
       const YuvColor grey = to_yuv({200, 200, 200}, picture.color_space());
       testing::for_each_sample(picture, [&](int p, int x, int y) {
-        double alpha = soft_alpha(x, size);
+        double alpha = soft_alpha(x, size, contrast);
         if (p > 0) {
-          alpha = (soft_alpha(2 * x, size) + soft_alpha(std::min(2 * x + 1, size.width - 1), size)) / 2;
+          alpha = (soft_alpha(2 * x, size, contrast) +
+                   soft_alpha(std::min(2 * x + 1, size.width - 1), size, contrast)) /
+                  2;
         }
         const double bottom = p == 0 ? grey.y : 128;
         const double exact = alpha * input.row(p, y)[x] + (1 - alpha) * bottom;
@@ -153,7 +157,7 @@ TEST(BackgroundComposer, CutsOutAndWipesWhatIsGone) {
     }
     Picture picture = copy_of(input);
     BackgroundComposer composer =
-        composer_of({.effect = BackgroundEffect::kCutout, .refine = false});
+        composer_of({.effect = BackgroundEffect::kCutout, .contrast = 1});
     ASSERT_TRUE(composer.compose(MaskView(size, mask), picture).ok());
     ASSERT_TRUE(picture.has_alpha());
     const auto alpha = [&](int x, int y) {
@@ -184,7 +188,7 @@ TEST(BackgroundComposer, MaskLiesUprightOnTurnedFrames) {
   ASSERT_EQ(picture.size(), (Size{24, 40}));
   picture.fill(100, 128, 128);
   BackgroundComposer composer =
-      composer_of({.effect = BackgroundEffect::kColor, .color = {255, 255, 255}, .refine = false});
+      composer_of({.effect = BackgroundEffect::kColor, .color = {255, 255, 255}});
   const std::vector<float> upper_half{1, 1, 0, 0};
   ASSERT_TRUE(composer.compose(MaskView({1, 4}, upper_half), picture).ok());
   EXPECT_EQ(picture.row(0, 2)[12], 100);
@@ -224,6 +228,8 @@ TEST(BackgroundComposer, RefusesWhatDoesNotFit) {
         BackgroundComposer::create({.effect = BackgroundEffect::kBlur, .blur_radius = radius})
             .ok());
   }
+  EXPECT_FALSE(
+      BackgroundComposer::create({.effect = BackgroundEffect::kColor, .contrast = 0.5}).ok());
   EXPECT_THAT(
       BackgroundComposer::create({.effect = BackgroundEffect::kReplace}).error().to_string(),
       HasSubstr("nothing to replace it with"));

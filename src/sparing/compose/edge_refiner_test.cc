@@ -19,7 +19,7 @@ TEST(EdgeRefiner, LeavesUniformMasksExactly) {
   ByteRaster alpha;
   for (const std::uint8_t value : {0, 255}) {
     const std::vector<std::uint8_t> mask(32 * 24, value);
-    refiner.refine(MaskView({32, 24}, mask), picture, alpha);
+    refiner.refine(MaskView({32, 24}, mask), picture, 2, alpha);
     ASSERT_EQ(alpha.size, picture.size());
     for (const std::uint8_t a : alpha.values) ASSERT_EQ(a, value);
   }
@@ -47,9 +47,9 @@ double error_of(Size size, double off, bool refine) {
   }
   ByteRaster alpha;
   if (refine) {
-    EdgeRefiner().refine(MaskView(small, mask), picture, alpha);
+    EdgeRefiner().refine(MaskView(small, mask), picture, 2, alpha);
   } else {
-    MaskSampler().sample(MaskView(small, mask), size, alpha);
+    MaskSampler().sample(MaskView(small, mask), size, 2, alpha);
   }
   int wrong = 0;
   for (int y = 0; y < size.height; ++y) {
