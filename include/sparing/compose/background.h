@@ -31,8 +31,12 @@ struct BackgroundOptions {
   double blur_radius = 0.04;
   std::string replacement;  // kReplace: a picture, a folder of pictures or a video
   Rgb color{0, 177, 64};    // kColor: a green that people's clothes and skin do not have
-  // Whether the mask's edges are moved to edges of the picture (guided filter on luma).
-  bool refine = true;
+  // The mask's distance from 1/2 is multiplied by this: 1 (as it is) to 100 (hard edges). Networks
+  // are seldom sure to the last percent, and an edge is as wide as their pixels.
+  double contrast = 2;
+  // Whether the mask's edges are moved to edges of the picture's luma (guided filter). It helps masks
+  // that are shifted against the picture; those of networks it changes by less than it costs.
+  bool refine = false;
 };
 
 // "blur", "blur:RADIUS" (pixels; or a fraction of the height, below 1 or with %), "replace=PATH",
@@ -51,7 +55,7 @@ class BackgroundComposer {
   BackgroundComposer(BackgroundComposer&& other) noexcept;
   BackgroundComposer& operator=(BackgroundComposer&& other) noexcept;
 
-  // Changes `picture` in place: foreground * alpha + background * (1 - alpha), rounded to nearest,
+  // Changes `picture` in place, alpha being the mask after `contrast` and `refine`: foreground * alpha + background * (1 - alpha), rounded to nearest,
   // on the planes as they are; chroma by the mean alpha of its pixels. Where alpha is 0 it is the
   // background exactly, where it is 255 the picture is as it was. kCutout gives the picture an
   // alpha plane, and makes pixels of alpha 0 black, so that nothing of the background is left in

@@ -17,7 +17,7 @@ struct ClassOverlayOptions {
   std::vector<Rgb> palette;         // by class; of classes beyond it a colour is made
   double strength = 0.5;            // of the colours, 0 (none) to 1 (nothing else is seen)
   bool borders = true;              // dark lines between classes
-  bool legend = false;              // the classes that are in the picture, with their names
+  bool legend = false;              // the names of `labels`, as many as there is room for
 };
 
 // A strong colour, different for neighbouring classes: that of those beyond the palette.

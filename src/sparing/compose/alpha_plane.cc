@@ -92,7 +92,7 @@ const float* MaskSampler::expanded(const MaskView& mask, int row, float scale) {
   return kept.values.data();
 }
 
-void MaskSampler::sample(const MaskView& mask, Size size, ByteRaster& alpha) {
+void MaskSampler::sample(const MaskView& mask, Size size, float contrast, ByteRaster& alpha) {
   const Rect region = covered(mask);
   const double step_x = region.width / size.width, step_y = region.height / size.height;
   prepare(mask, step_x, region.x + 0.5 * step_x - 0.5, size.width);
@@ -101,10 +101,14 @@ void MaskSampler::sample(const MaskView& mask, Size size, ByteRaster& alpha) {
     const Neighbours n = neighbours(region.y + (y + 0.5) * step_y - 0.5, mask.size.height);
     const float* upper = expanded(mask, n.first, 255);
     const float* lower = expanded(mask, n.second, 255);
-    std::uint8_t* out = alpha.row(y);
+    std::uint8_t* __restrict out = alpha.row(y);
+    const float weight = n.weight;
+    const float offset = 127.5f - 127.5f * contrast + 0.5f;
     for (int x = 0; x < size.width; ++x) {
-      const float value = upper[x] + (lower[x] - upper[x]) * n.weight;
-      out[x] = static_cast<std::uint8_t>(static_cast<int>(value + 0.5f));
+      float value = (upper[x] + (lower[x] - upper[x]) * weight) * contrast + offset;
+      value = value < 0 ? 0 : value;
+      value = value > 255 ? 255 : value;
+      out[x] = static_cast<std::uint8_t>(static_cast<int>(value));
     }
   }
 }

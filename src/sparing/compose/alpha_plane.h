@@ -17,8 +17,9 @@ Status validate(const MaskView& mask);
 // tables from mask to mask.
 class MaskSampler {
  public:
-  // 0..255, rounded to nearest. Precondition of all: validate(mask) is ok, `size` positive.
-  void sample(const MaskView& mask, Size size, ByteRaster& alpha);
+  // 0..255, rounded to nearest, after its distance from 1/2 was multiplied by `contrast` (>= 1).
+  // Precondition of all: validate(mask) is ok, `size` positive.
+  void sample(const MaskView& mask, Size size, float contrast, ByteRaster& alpha);
   // 0..1. Each cell is `factor` x `factor` pixels of a picture of `size`, the last ones fewer, but
   // sampled as if they were whole.
   void sample_cells(const MaskView& mask, Size size, int factor, FloatRaster& alpha);

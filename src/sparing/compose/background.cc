@@ -31,10 +31,11 @@ struct BackgroundComposer::Impl {
 
   void make_alpha(const MaskView& mask, const Picture& picture) {
     const Size size = picture.size();
+    const auto contrast = static_cast<float>(options.contrast);
     if (options.refine && EdgeRefiner::helps(mask, size)) {
-      refiner.refine(mask, picture, alpha);
+      refiner.refine(mask, picture, contrast, alpha);
     } else {
-      sampler.sample(mask, size, alpha);
+      sampler.sample(mask, size, contrast, alpha);
     }
     chroma_alpha.resize(picture.plane_size(1));
     for (int y = 0; y < chroma_alpha.size.height; ++y) {
@@ -136,6 +137,10 @@ Result<BackgroundComposer> BackgroundComposer::create(const BackgroundOptions& o
     return Error{ErrorCode::kInvalidArgument, "blur radius",
                  std::to_string(options.blur_radius) + " is out of range",
                  "give pixels (1 to 1000) or a part of the height (below 1)"};
+  }
+  if (!(options.contrast >= 1 && options.contrast <= 100)) {
+    return Error{ErrorCode::kInvalidArgument, "contrast of the mask",
+                 std::to_string(options.contrast) + " is out of range", "give 1 to 100"};
   }
   if (options.effect == BackgroundEffect::kReplace) {
     if (options.replacement.empty()) {

@@ -13,6 +13,8 @@ constexpr int kMostFactor = 128;
 constexpr double kKeepOut = 0.008;
 // The weight of the mean colour: beside any cell of the background it is nothing.
 constexpr float kMeanWeight = 1e-4f;
+// Of the Gaussian, in cells: below it, interpolation between cells would show.
+constexpr double kLeastSigma = 1.2;
 // Means of cells and interpolation between them blur by themselves: the variance of a box of one
 // cell and of a triangle of two, in cells.
 constexpr double kOwnVariance = 1.0 / 12 + 1.0 / 6;
@@ -20,7 +22,7 @@ constexpr double kOwnVariance = 1.0 / 12 + 1.0 / 6;
 // The coarsest cells on which the Gaussian is still smooth.
 int choose_factor(double sigma, Size size) {
   int factor = 2;
-  while (factor < kMostFactor && sigma / (2 * factor) >= 1.5 &&
+  while (factor < kMostFactor && sigma / (2 * factor) >= kLeastSigma &&
          2 * factor < std::min(size.width, size.height)) {
     factor *= 2;
   }
@@ -42,15 +44,26 @@ std::vector<float> gaussian(double variance) {
   return kernel;
 }
 
-// The largest value within `radius` cells along one direction; `step` and `count` walk it.
-void dilate_line(const std::uint8_t* in, std::uint8_t* out, std::ptrdiff_t step, int count,
-                 int radius) {
-  for (int i = 0; i < count; ++i) {
-    std::uint8_t most = 0;
-    for (int k = std::max(0, i - radius); k <= std::min(count - 1, i + radius); ++k) {
-      most = std::max(most, in[k * step]);
+void max_into(const std::uint8_t* __restrict in, std::uint8_t* __restrict out, int count) {
+  for (int i = 0; i < count; ++i) out[i] = std::max(out[i], in[i]);
+}
+
+// The largest value within `radius` cells in both directions, in place; `across` is scratch.
+void dilate(ByteRaster& cells, int radius, ByteRaster& across) {
+  const Size size = cells.size;
+  across.resize(size);
+  for (int y = 0; y < size.height; ++y) {
+    const std::uint8_t* in = cells.row(y);
+    std::uint8_t* out = across.row(y);
+    std::copy_n(in, size.width, out);
+    for (int k = 1; k <= std::min(radius, size.width - 1); ++k) {
+      max_into(in + k, out, size.width - k);
+      max_into(in, out + k, size.width - k);
     }
-    out[i * step] = most;
+  }
+  for (int y = 0; y < size.height; ++y) {
+    const int first = std::max(0, y - radius), last = std::min(size.height - 1, y + radius);
+    for (int k = first; k <= last; ++k) max_into(across.row(k), cells.row(y), size.width);
   }
 }
 
@@ -84,13 +97,7 @@ void BackgroundBlur::weigh(const Picture& picture, const ByteRaster& alpha) {
   const Size count = maxima_.size;
   const int radius = std::max(
       1, static_cast<int>(std::lround(kKeepOut * std::min(size_.width, size_.height) / factor_)));
-  dilated_.resize(count);
-  for (int y = 0; y < count.height; ++y) {
-    dilate_line(maxima_.row(y), dilated_.row(y), 1, count.width, radius);
-  }
-  for (int x = 0; x < count.width; ++x) {
-    dilate_line(dilated_.row(0) + x, maxima_.row(0) + x, count.width, count.height, radius);
-  }
+  dilate(maxima_, radius, across_maxima_);
   for (int p = 0; p < 3; ++p) {
     cell_means(picture.row(p, 0), picture.stride(p), picture.plane_size(p),
                p > 0 ? factor_ / 2 : factor_, cells_[static_cast<std::size_t>(p)]);

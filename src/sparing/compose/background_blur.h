@@ -33,7 +33,7 @@ class BackgroundBlur {
   int factor_ = 2;
   Size size_;
   ByteRaster maxima_;
-  ByteRaster dilated_;
+  ByteRaster across_maxima_;
   std::array<FloatRaster, 3> cells_;  // first means, then the blurred background
   FloatRaster sums_;                  // luma, 2 x chroma and weight of each cell, side by side
   FloatRaster across_;

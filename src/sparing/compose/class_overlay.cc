@@ -107,7 +107,7 @@ struct ClassOverlay::Impl {
 
   void draw_legend(Picture& picture) const {
     const Size size = picture.size();
-    const int scale = std::max(1, (std::min(size.width, size.height) + 270) / 540);
+    const int scale = std::max(1, (std::min(size.width, size.height) + 180) / 360);
     const int row = (kGlyphHeight + 2) * scale, swatch = 8 * scale;
     std::size_t longest = 0;
     for (const std::string& label : options.labels) {

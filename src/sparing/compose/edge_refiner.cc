@@ -52,7 +52,8 @@ bool EdgeRefiner::helps(const MaskView& mask, Size picture) {
   return coarseness(mask, picture) >= 1.5;
 }
 
-void EdgeRefiner::refine(const MaskView& mask, const Picture& picture, ByteRaster& alpha) {
+void EdgeRefiner::refine(const MaskView& mask, const Picture& picture, float contrast,
+                         ByteRaster& alpha) {
   const Size size = picture.size();
   const int factor = choose_factor(size);
   sampler_.sample_cells(mask, size, factor, target_);
@@ -61,6 +62,9 @@ void EdgeRefiner::refine(const MaskView& mask, const Picture& picture, ByteRaste
   const double reach = kReach * coarseness(mask, size) / factor;
   fit(std::clamp(static_cast<int>(std::lround(reach)), 1, kMostRadius));
 
+  // Luma and alpha both go from 0 to 255: the slope stays the same, the base does not.
+  for (float& value : slope_.values) value *= contrast;
+  for (float& value : base_.values) value = (value - 0.5f) * contrast * 255 + 127.5f;
   slopes_.begin(slope_, factor, size.width);
   bases_.begin(base_, factor, size.width);
   alpha.resize(size);
@@ -92,8 +96,6 @@ void EdgeRefiner::fit(int radius) {
   }
   mean(slope_, radius);
   mean(base_, radius);
-  // Luma and alpha both go from 0 to 255: the slope is the same, the base is not.
-  for (float& value : base_.values) value *= 255;
 }
 
 void EdgeRefiner::mean(FloatRaster& cells, int radius) {

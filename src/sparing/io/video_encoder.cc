@@ -32,7 +32,10 @@ bool configure_mpeg4(AVCodecContext& codec, int crf) {
   return true;
 }
 
-bool configure_prores(AVCodecContext& codec, int) {
+bool configure_prores(AVCodecContext& codec, int crf) {
+  // A fixed quantiser: the search for a bit rate takes four times as long.
+  codec.flags |= AV_CODEC_FLAG_QSCALE;
+  codec.global_quality = FF_QP2LAMBDA * std::clamp(1 + crf / 6, 1, 31);
   return av_opt_set(codec.priv_data, "vendor", "apl0", 0) >= 0;  // some editors insist on it
 }
 
