@@ -1,0 +1,3 @@
+#include "sparing/train/trainer.h"
+#include <gtest/gtest.h>
+TEST(Trainer, TODO) {}
