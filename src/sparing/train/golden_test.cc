@@ -21,7 +21,8 @@ using train::Noise;
 using train::OnnxGraph;
 
 std::filesystem::path test_file(const std::string& name) {
-  return std::filesystem::path(SPARING_SOURCE_DIR) / "src/sparing/train/testdata" / (name + ".onnx");
+  return std::filesystem::path(SPARING_SOURCE_DIR) / "src/sparing/train/testdata" /
+         (name + ".onnx");
 }
 
 OnnxGraph read(const std::string& name) {
@@ -81,8 +82,8 @@ TEST_P(TwentySteps, GiveTheWeightsOfPyTorch) {
   make_steps(*trainer);
 
   const OnnxGraph before = read(way.network);
-  const OnnxGraph after = read(std::string(way.network) + "-" + way.optimizer + "-" +
-                               way.batch_norm);
+  const OnnxGraph after =
+      read(std::string(way.network) + "-" + way.optimizer + "-" + way.batch_norm);
   std::map<std::string, std::string> maker;  // of a tensor: its node
   std::size_t compared = 0;
   double moved = 0;
@@ -94,8 +95,8 @@ TEST_P(TwentySteps, GiveTheWeightsOfPyTorch) {
     ASSERT_EQ(ours->size(), expected.size()) << tensor;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_NEAR((*ours)[i], expected[i], 1e-4) << tensor << "[" << i << "]";
-      moved = std::max(moved, std::fabs(static_cast<double>(
-                                  before.constants.at(tensor).floats[i] - expected[i])));
+      moved = std::max(moved, std::fabs(static_cast<double>(before.constants.at(tensor).floats[i] -
+                                                            expected[i])));
     }
     ++compared;
   };
@@ -119,16 +120,15 @@ TEST_P(TwentySteps, GiveTheWeightsOfPyTorch) {
   EXPECT_GT(moved, 0.02);  // two hundred times the tolerance
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Recorded, TwentySteps,
-    testing::Values(Recorded{"branches", "sgd", "frozen", 0.05, 1e-3},
-                    Recorded{"branches", "adam", "frozen", 2e-3, 0},
-                    Recorded{"branches", "sgd", "live", 0.05, 1e-3},
-                    Recorded{"branches", "adam", "live", 2e-3, 0},
-                    Recorded{"encoder", "sgd", "frozen", 0.05, 1e-3},
-                    Recorded{"encoder", "adam", "frozen", 2e-3, 0},
-                    Recorded{"encoder", "sgd", "live", 0.05, 1e-3},
-                    Recorded{"encoder", "adam", "live", 2e-3, 0}));
+INSTANTIATE_TEST_SUITE_P(Recorded, TwentySteps,
+                         testing::Values(Recorded{"branches", "sgd", "frozen", 0.05, 1e-3},
+                                         Recorded{"branches", "adam", "frozen", 2e-3, 0},
+                                         Recorded{"branches", "sgd", "live", 0.05, 1e-3},
+                                         Recorded{"branches", "adam", "live", 2e-3, 0},
+                                         Recorded{"encoder", "sgd", "frozen", 0.05, 1e-3},
+                                         Recorded{"encoder", "adam", "frozen", 2e-3, 0},
+                                         Recorded{"encoder", "sgd", "live", 0.05, 1e-3},
+                                         Recorded{"encoder", "adam", "live", 2e-3, 0}));
 
 }  // namespace
 }  // namespace sparing

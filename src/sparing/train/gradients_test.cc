@@ -1,5 +1,5 @@
-// Every operator, and small networks as a whole, against the double-precision reference: the forward
-// pass, and the gradient of every parameter against central differences.
+// Every operator, and small networks as a whole, against the double-precision reference: the
+// forward pass, and the gradient of every parameter against central differences.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -335,17 +335,16 @@ TEST_P(ResizeOperator, AsTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ResizeOperator,
-    testing::Values(
-        ResizeCase{"linear", "half_pixel", "floor", true, 0, 0, {18, 20}},
-        ResizeCase{"linear", "align_corners", "floor", true, 0, 0, {13, 14}},
-        ResizeCase{"linear", "asymmetric", "floor", false, 2, 3, {}},
-        ResizeCase{"linear", "pytorch_half_pixel", "floor", false, 2.5f, 1.5f, {}},
-        ResizeCase{"linear", "half_pixel", "floor", true, 0, 0, {4, 3}},
-        ResizeCase{"linear", "half_pixel", "floor", true, 0, 0, {9, 7}},
-        ResizeCase{"nearest", "asymmetric", "floor", false, 2, 2, {}},
-        ResizeCase{"nearest", "half_pixel", "round_prefer_floor", true, 0, 0, {18, 10}},
-        ResizeCase{"nearest", "half_pixel", "round_prefer_ceil", true, 0, 0, {5, 21}},
-        ResizeCase{"nearest", "align_corners", "ceil", true, 0, 0, {11, 4}}));
+    testing::Values(ResizeCase{"linear", "half_pixel", "floor", true, 0, 0, {18, 20}},
+                    ResizeCase{"linear", "align_corners", "floor", true, 0, 0, {13, 14}},
+                    ResizeCase{"linear", "asymmetric", "floor", false, 2, 3, {}},
+                    ResizeCase{"linear", "pytorch_half_pixel", "floor", false, 2.5f, 1.5f, {}},
+                    ResizeCase{"linear", "half_pixel", "floor", true, 0, 0, {4, 3}},
+                    ResizeCase{"linear", "half_pixel", "floor", true, 0, 0, {9, 7}},
+                    ResizeCase{"nearest", "asymmetric", "floor", false, 2, 2, {}},
+                    ResizeCase{"nearest", "half_pixel", "round_prefer_floor", true, 0, 0, {18, 10}},
+                    ResizeCase{"nearest", "half_pixel", "round_prefer_ceil", true, 0, 0, {5, 21}},
+                    ResizeCase{"nearest", "align_corners", "ceil", true, 0, 0, {11, 4}}));
 
 TEST(Resize, UpsampleOfOldOperatorSets) {
   GraphBuilder graph({1, 4, 9, 7}, 9);
@@ -361,11 +360,13 @@ TEST(Resize, SizeFromTheShapeOfAnotherPicture) {
   graph.conv("small", x, {6, 6, 3, 3});
   graph.with("strides", Ints{2, 2});
   graph.node("Shape", "shape", {x});
-  graph.node("Slice", "slice", {"shape", graph.integers("from", {2}), graph.integers("to", {4}),
-                                graph.integers("axes", {0})});
+  graph.node("Slice", "slice",
+             {"shape", graph.integers("from", {2}), graph.integers("to", {4}),
+              graph.integers("axes", {0})});
   graph.node("Shape", "shape2", {"small"});
-  graph.node("Slice", "slice2", {"shape2", graph.integers("from2", {0}), graph.integers("to2", {2}),
-                                 graph.integers("axes2", {0})});
+  graph.node("Slice", "slice2",
+             {"shape2", graph.integers("from2", {0}), graph.integers("to2", {2}),
+              graph.integers("axes2", {0})});
   graph.node("Concat", "sizes", {"slice2", "slice"});
   graph.with("axis", std::int64_t{0});
   graph.node("Resize", "large", {"small", "", "", "sizes"});
@@ -394,8 +395,8 @@ std::string two_branches(GraphBuilder& g) {
   const std::string stem = relu(unit("stem", "image", {6, 4, 3, 3}, 1));
   const std::string high = relu(unit("high", stem, {6, 6, 3, 3}, 1));
   const std::string low = relu(unit("low", stem, {8, 6, 3, 3}, 2));
-  g.node("Resize", "up", {unit("lift", low, {6, 8, 1, 1}, 1), "",  "",
-                          g.integers("size", {1, 6, 9, 7})});
+  g.node("Resize", "up",
+         {unit("lift", low, {6, 8, 1, 1}, 1), "", "", g.integers("size", {1, 6, 9, 7})});
   g.with("mode", "linear");
   const std::string fused = relu(g.node("Add", "fused", {high, "up"}));
   const std::string down =

@@ -1,5 +1,5 @@
-// A network made of a test's graph, beside the reference: outputs compared, and gradients with central
-// differences of the reference in double precision.
+// A network made of a test's graph, beside the reference: outputs compared, and gradients with
+// central differences of the reference in double precision.
 #pragma once
 
 #include <cmath>
@@ -89,8 +89,7 @@ struct GradientCheck {
                         const std::function<double()>& loss) const {
     const Parameter& parameter = network.net().parameter(index);
     const std::string name =
-        parameter.layer + "." +
-        std::string(kPartNames[static_cast<std::size_t>(parameter.part)]);
+        parameter.layer + "." + std::string(kPartNames[static_cast<std::size_t>(parameter.part)]);
     const std::span<float> gradient = network.parameters().gradient(index);
     std::vector<double>& values = reference.constants.at(name).values;
     ASSERT_EQ(values.size(), gradient.size()) << name;

@@ -264,8 +264,8 @@ class Reference {
     for (std::size_t i : {0, 1}) {
       const double in_size = static_cast<double>(x.dim(2 + i));
       scale[i] = sized ? given.values[2 + i] / in_size : given.values[2 + i];
-      shape[2 + i] = static_cast<std::int64_t>(sized ? given.values[2 + i]
-                                                     : std::floor(in_size * scale[i]));
+      shape[2 + i] =
+          static_cast<std::int64_t>(sized ? given.values[2 + i] : std::floor(in_size * scale[i]));
     }
     const std::string mode = node.text("mode", "nearest");
     const std::string how = node.text("coordinate_transformation_mode",
