@@ -96,7 +96,8 @@ Result<OnnxTensor> reshape(const OnnxNode& node, Inputs inputs) {
         return problem(node, "to shape " + to_string_shape(shape));
       }
       if (dimension > 0) known *= dimension;
-      if (known > (std::int64_t{1} << 30)) return problem(node, "to shape " + to_string_shape(shape));
+      if (known > (std::int64_t{1} << 30))
+        return problem(node, "to shape " + to_string_shape(shape));
     }
     for (std::int64_t& dimension : shape) {
       if (dimension == -1) dimension = static_cast<std::int64_t>(result.size()) / known;
@@ -134,8 +135,8 @@ Result<OnnxTensor> reshape(const OnnxNode& node, Inputs inputs) {
 
 Result<OnnxTensor> gather(const OnnxNode& node, Inputs inputs) {
   if (inputs.size() < 2 || inputs[1] == nullptr || inputs[1]->is_float ||
-      inputs[0]->shape.size() != 1 || inputs[1]->shape.size() > 1 ||
-      node.integer("axis", 0) != 0 || inputs[1]->size() > kMaxComputed) {
+      inputs[0]->shape.size() != 1 || inputs[1]->shape.size() > 1 || node.integer("axis", 0) != 0 ||
+      inputs[1]->size() > kMaxComputed) {
     return problem(node, "of something else than a list");
   }
   OnnxTensor result;
@@ -155,7 +156,24 @@ Result<OnnxTensor> gather(const OnnxNode& node, Inputs inputs) {
   return result;
 }
 
-// Of a list, forwards.
+// Rows of a constant: elements of a list, or what lies together under one index of the first axis.
+std::size_t row_size(const OnnxTensor& tensor) {
+  return tensor.shape.empty() || tensor.shape[0] == 0
+             ? 0
+             : tensor.size() / static_cast<std::size_t>(tensor.shape[0]);
+}
+
+void append_row(const OnnxTensor& from, std::int64_t row, OnnxTensor& to) {
+  const auto count = static_cast<std::ptrdiff_t>(row_size(from));
+  const std::ptrdiff_t at = count * static_cast<std::ptrdiff_t>(row);
+  if (from.is_float) {
+    to.floats.insert(to.floats.end(), from.floats.begin() + at, from.floats.begin() + at + count);
+  } else {
+    to.ints.insert(to.ints.end(), from.ints.begin() + at, from.ints.begin() + at + count);
+  }
+}
+
+// Along the first axis, all forwards or all backwards.
 Result<OnnxTensor> slice(const OnnxNode& node, Inputs inputs) {
   const auto list = [&](std::size_t input, std::string_view attribute, std::int64_t otherwise) {
     std::vector<std::int64_t> values = node.integers(attribute);
@@ -164,22 +182,73 @@ Result<OnnxTensor> slice(const OnnxNode& node, Inputs inputs) {
     }
     return values.size() == 1 ? values[0] : otherwise;
   };
-  if (inputs[0]->shape.size() != 1 || list(3, "axes", 0) != 0 || list(4, "steps", 1) != 1) {
-    return problem(node, "of something else than a list");
+  const std::int64_t step = list(4, "steps", 1);
+  const OnnxTensor& from = *inputs[0];
+  if (from.shape.empty() || list(3, "axes", 0) != 0 || (step != 1 && step != -1) ||
+      from.size() > kMaxComputed) {
+    return problem(node, "other than of rows");
   }
-  const auto size = static_cast<std::int64_t>(inputs[0]->size());
+  const std::int64_t size = from.shape[0];
   const auto place = [&](std::int64_t index) {
-    return std::clamp<std::int64_t>(index < 0 && index >= -size ? index + size : index, 0, size);
+    const std::int64_t counted = index < 0 && index >= -size ? index + size : index;
+    return step > 0 ? std::clamp<std::int64_t>(counted, 0, size)
+                    : std::clamp<std::int64_t>(counted, -1, size - 1);
   };
-  const std::int64_t begin = place(list(1, "starts", 0));
-  const std::int64_t end = std::max(begin, place(list(2, "ends", size)));
+  const std::int64_t end = place(list(2, "ends", step > 0 ? size : -size - 1));
   OnnxTensor result;
-  result.is_float = inputs[0]->is_float;
-  result.shape = {end - begin};
+  result.is_float = from.is_float;
+  result.shape = from.shape;
+  result.shape[0] = 0;
+  for (std::int64_t row = place(list(1, "starts", 0)); step > 0 ? row < end : row > end;
+       row += step) {
+    append_row(from, row, result);
+    ++result.shape[0];
+  }
+  return result;
+}
+
+Result<OnnxTensor> transpose(const OnnxNode& node, Inputs inputs) {
+  const OnnxTensor& from = *inputs[0];
+  const std::vector<std::int64_t> order = node.integers("perm");
+  if (from.shape.size() != 2 || from.size() > kMaxComputed ||
+      !(order.empty() || order == std::vector<std::int64_t>{1, 0})) {
+    return problem(node, "of something else than a matrix");
+  }
+  OnnxTensor result = from;
+  std::swap(result.shape[0], result.shape[1]);
+  const auto rows = static_cast<std::size_t>(from.shape[0]);
+  const auto columns = static_cast<std::size_t>(from.shape[1]);
+  for (std::size_t y = 0; y < rows; ++y) {
+    for (std::size_t x = 0; x < columns; ++x) {
+      if (from.is_float) {
+        result.floats[x * rows + y] = from.floats[y * columns + x];
+      } else {
+        result.ints[x * rows + y] = from.ints[y * columns + x];
+      }
+    }
+  }
+  return result;
+}
+
+Result<OnnxTensor> shape_of(const OnnxNode&, Inputs inputs) {
+  return whole_numbers(inputs[0]->shape);
+}
+
+Result<OnnxTensor> constant_of_shape(const OnnxNode& node, Inputs inputs) {
+  OnnxTensor result;
+  result.shape = inputs[0]->ints;
+  const auto value = node.attributes.find("value");
+  const bool given = value != node.attributes.end() && value->second.tensor.size() == 1;
+  const auto count = element_count(result.shape);
+  if (!count || *count > static_cast<std::int64_t>(kMaxComputed)) {
+    return problem(node, "of shape " + to_string_shape(result.shape));
+  }
+  result.is_float = !given || value->second.tensor.is_float;
+  const double number = given ? value->second.tensor.at(0) : 0;
   if (result.is_float) {
-    result.floats.assign(inputs[0]->floats.begin() + begin, inputs[0]->floats.begin() + end);
+    result.floats.assign(static_cast<std::size_t>(*count), static_cast<float>(number));
   } else {
-    result.ints.assign(inputs[0]->ints.begin() + begin, inputs[0]->ints.begin() + end);
+    result.ints.assign(static_cast<std::size_t>(*count), value->second.tensor.ints[0]);
   }
   return result;
 }
@@ -250,11 +319,15 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"Constant", constant},    Row{"Identity", identity},   Row{"Cast", cast},
-    Row{"Floor", floor_of},       Row{"Ceil", floor_of},       Row{"Reshape", reshape},
-    Row{"Squeeze", reshape},      Row{"Unsqueeze", reshape},   Row{"Gather", gather},
-    Row{"Slice", slice},          Row{"Concat", concat},       Row{"Add", arithmetic},
-    Row{"Sub", arithmetic},       Row{"Mul", arithmetic},      Row{"Div", arithmetic},
+    Row{"Constant", constant},   Row{"Identity", identity},
+    Row{"Cast", cast},           Row{"Floor", floor_of},
+    Row{"Ceil", floor_of},       Row{"Reshape", reshape},
+    Row{"Squeeze", reshape},     Row{"Unsqueeze", reshape},
+    Row{"Gather", gather},       Row{"Slice", slice},
+    Row{"Concat", concat},       Row{"Add", arithmetic},
+    Row{"Sub", arithmetic},      Row{"Mul", arithmetic},
+    Row{"Div", arithmetic},      Row{"Shape", shape_of},
+    Row{"Transpose", transpose}, Row{"ConstantOfShape", constant_of_shape},
 };
 
 constexpr auto kNames = [] {

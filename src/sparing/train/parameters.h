@@ -1,5 +1,5 @@
-// All parameters of a network in a few flat arrays: what a step, a reset or a comparison does, it does
-// in one pass.
+// All parameters of a network in a few flat arrays: what a step, a reset or a comparison does, it
+// does in one pass.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,8 @@ class ParameterStore {
   void pull(float share);
   double distance() const;
 
+  // Values were written through values().
+  void changed() { ++generation_; }
   // Changes whenever values do but by running statistics, so that layers know their copies are old.
   std::uint64_t generation() const { return generation_; }
 
