@@ -3,35 +3,27 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "segment_drift.h"
 #include "sparing/base/class_map.h"
 #include "sparing/base/result.h"
-#include "sparing/flow/dense_flow.h"
 #include "sparing/frame/video_frame.h"
 #include "sparing/io/source.h"
 #include "sparing/metrics/label_classes.h"
-#include "sparing/metrics/perceptual.h"
+#include "sparing/pipeline/mask_evaluation.h"
 
 namespace sparing::bench {
 
-// Frames of one size with their true labels, and what the measures need of the frames: the same for
-// every segmentation, so it is found once.
+// Frames of one size with their true labels.
 struct LabelledClip {
   std::vector<SharedFrame> frames;  // RGB24, 15 a second
   std::vector<LabelMap> truth;
   LabelClasses classes = LabelClasses::create(1).value();
-  // From frame t-1 to frame t, by t - 1: DIS medium at full size.
-  std::vector<FlowField> flows;
-  std::vector<std::vector<float>> features;  // of each frame, as FeatureView wants them
-  Size feature_size;
-  int feature_channels = 0;
-  Size size() const { return truth.front().size; }
 };
 
 // CamVid: `folder`/val and `folder`/val_labels. kInput: missing, or not of one size.
@@ -42,16 +34,30 @@ std::vector<int> ping_pong(int clip_frames, int frames);
 
 // What one segmentation is worth. Shares, not per cent.
 struct Judgement {
-  double miou = 0;
-  double ftc = 0;
-  double pc = 0;
+  MaskFigures total;
   std::vector<double> frame_miou;  // by frame
   std::vector<double> frame_ftc;   // by pair
+  double miou() const { return total.scores.miou.value_or(0); }
+  double ftc() const { return total.ftc.value_or(0); }
+  double pc() const { return total.pc.value_or(0); }
 };
-// `labels` of the clip's frames in the order `shown`. F-TC and PC are of neighbours in it; flows of the
-// reverse order are found when they are needed. PC costs most and can be left out.
-Result<Judgement> judge(LabelledClip& clip, std::span<const int> shown,
-                        std::span<const LabelMap> labels, bool with_pc);
+
+// Judges segmentations of one clip. What the measures need of its pictures, which are the clean ones
+// whatever was done to those that were segmented, is found once.
+class ClipJudge {
+ public:
+  // `clip` must outlive it. PC costs most and can be left out.
+  ClipJudge(const LabelledClip& clip, bool with_pc) : clip_(clip), with_pc_(with_pc) {}
+  // `labels` of the clip's frames in the order `shown`.
+  Result<Judgement> judge(std::span<const int> shown, std::span<const LabelMap> labels);
+
+ private:
+  Result<const PicturePair*> pair(int before, int now);
+
+  const LabelledClip& clip_;
+  bool with_pc_;
+  std::map<std::pair<int, int>, PicturePair> pairs_;
+};
 
 // Plays frames of memory, again and again up to `count`, with times that grow evenly.
 std::unique_ptr<VideoSource> play_frames(std::vector<SharedFrame> frames, std::int64_t count,
