@@ -6,8 +6,6 @@
 
 #include "sparing/io/masks.h"
 #include "sparing/kernels/import.h"
-#include "sparing/metrics/confusion.h"
-#include "sparing/metrics/temporal.h"
 
 namespace sparing::bench {
 namespace {
@@ -45,17 +43,6 @@ class MemorySource final : public VideoSource {
   SourceInfo info_;
   std::int64_t index_ = 0;
 };
-
-Status find_flow(const VideoFrame& from, const VideoFrame& to, FlowField& out) {
-  LumaImage before, after;
-  SPARING_RETURN_IF_ERROR(before.extract(from, 1));
-  SPARING_RETURN_IF_ERROR(after.extract(to, 1));
-  return DenseFlow(DenseFlowPreset::kMedium).compute(before, after, out);
-}
-
-FeatureView features_of(const LabelledClip& clip, int frame) {
-  return {clip.feature_channels, clip.feature_size, clip.features[static_cast<std::size_t>(frame)]};
-}
 
 }  // namespace
 
@@ -117,49 +104,36 @@ Result<LabelledClip> load_camvid(const fs::path& folder) {
     clip.frames.push_back(to_frame(to_rgb(frame->frame.view()), index, kCamvidRate));
     clip.truth.push_back(std::move(*truth));
   }
-  for (std::size_t t = 1; t < clip.frames.size(); ++t) {
-    SPARING_RETURN_IF_ERROR(find_flow(clip.frames[t - 1].view(), clip.frames[t].view(),
-                                      clip.flows.emplace_back()));
-  }
   return clip;
 }
 
-Result<Judgement> judge(LabelledClip& clip, std::span<const int> shown,
-                        std::span<const LabelMap> labels, bool with_pc) {
+Result<const PicturePair*> ClipJudge::pair(int before, int now) {
+  const auto known = pairs_.find({before, now});
+  if (known != pairs_.end()) return &known->second;
+  PictureAnalysisOptions options;
+  options.perceptual = with_pc_;
+  PictureAnalysis analysis(options);
+  PicturePair pair;
+  SPARING_RETURN_IF_ERROR(analysis.add(clip_.frames[static_cast<std::size_t>(before)].view(), pair));
+  if (now != before) {
+    SPARING_RETURN_IF_ERROR(analysis.add(clip_.frames[static_cast<std::size_t>(now)].view(), pair));
+  }
+  return &pairs_.emplace(std::pair{before, now}, std::move(pair)).first->second;
+}
+
+Result<Judgement> ClipJudge::judge(std::span<const int> shown, std::span<const LabelMap> labels) {
   Judgement result;
-  ConfusionMatrix all(clip.classes);
-  FlowConsistency consistency(clip.classes);
-  double pc_sum = 0;
-  int pc_pairs = 0;
+  MaskEvaluation evaluation(clip_.classes);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const int now = shown[i];
-    ConfusionMatrix one(clip.classes);
-    SPARING_RETURN_IF_ERROR(one.add(clip.truth[static_cast<std::size_t>(now)], labels[i]));
-    all.add(one);
-    result.frame_miou.push_back(one.scores().miou.value_or(0));
-    if (i == 0) continue;
-    const int before = shown[i - 1];
-    FlowField reverse;
-    const FlowField* flow = &reverse;
-    if (before + 1 == now) {
-      flow = &clip.flows[static_cast<std::size_t>(before)];
-    } else {
-      SPARING_RETURN_IF_ERROR(find_flow(clip.frames[static_cast<std::size_t>(before)].view(),
-                                        clip.frames[static_cast<std::size_t>(now)].view(), reverse));
-    }
-    SPARING_RETURN_IF_ERROR(consistency.add(labels[i - 1], labels[i], {flow->dx, flow->dy}));
-    result.frame_ftc.push_back(consistency.last().value_or(0));
-    if (!with_pc) continue;
-    SPARING_ASSIGN_OR_RETURN(
-        const auto pc, perceptual_consistency({features_of(clip, before), labels[i - 1]},
-                                              {features_of(clip, now), labels[i]}, clip.classes));
-    if (!pc) continue;
-    pc_sum += pc->value;
-    ++pc_pairs;
+    SPARING_ASSIGN_OR_RETURN(const PicturePair* picture, pair(i == 0 ? now : shown[i - 1], now));
+    SPARING_RETURN_IF_ERROR(
+        evaluation.add(*picture, labels[i], &clip_.truth[static_cast<std::size_t>(now)]));
+    const MaskFigures last = evaluation.last();
+    result.frame_miou.push_back(last.scores.miou.value_or(0));
+    if (i > 0) result.frame_ftc.push_back(last.ftc.value_or(0));
   }
-  result.miou = all.scores().miou.value_or(0);
-  result.ftc = consistency.total().value_or(0);
-  result.pc = pc_pairs > 0 ? pc_sum / pc_pairs : 0;
+  result.total = evaluation.total();
   return result;
 }
 

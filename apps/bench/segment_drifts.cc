@@ -35,6 +35,7 @@ Status bench_segment_drift(SegmentBench& bench, Report& report) {
   if (clip == nullptr) return {};
   const std::vector<int> shown =
       ping_pong(static_cast<int>(clip->frames.size()), bench.quick ? kQuickFrames : kFrames);
+  ClipJudge judge(*clip, false);
   std::vector<SegmentRow> rows;
   for (SegmentRow& row : segment_rows(bench.options.segmenter)) {
     const bool usual = row.id == "main" || row.id == "ensemble" || row.id == "tent" ||
@@ -51,22 +52,22 @@ Status bench_segment_drift(SegmentBench& bench, Report& report) {
     double ensemble_miou = 0, ensemble_ftc = 0;
     for (const SegmentRow& row : rows) {
       SPARING_ASSIGN_OR_RETURN(const RowRun run, run_row(bench.nets, row, frames));
-      SPARING_ASSIGN_OR_RETURN(const Judgement j, judge(*clip, shown, run.labels, false));
+      SPARING_ASSIGN_OR_RETURN(const Judgement j, judge.judge(shown, run.labels));
       std::printf("  %-20s mIoU %6.2f  F-TC %6.2f  moved %.2f %%, resets %lld\n",
-                  row.id.c_str(), j.miou * 100, j.ftc * 100, run.learning.distance * 100,
+                  row.id.c_str(), j.miou() * 100, j.ftc() * 100, run.learning.distance * 100,
                   static_cast<long long>(run.learning.resets));
       std::fflush(stdout);
-      report.record({name + "." + row.id + ".miou", j.miou * 100, "%", ""});
-      report.record({name + "." + row.id + ".ftc", j.ftc * 100, "%", ""});
+      report.record({name + "." + row.id + ".miou", j.miou() * 100, "%", ""});
+      report.record({name + "." + row.id + ".ftc", j.ftc() * 100, "%", ""});
       if (row.id == "ensemble") {
-        ensemble_miou = j.miou;
-        ensemble_ftc = j.ftc;
+        ensemble_miou = j.miou();
+        ensemble_ftc = j.ftc();
       }
       if (row.id == "auxadapt" && ensemble_miou > 0) {
         char note[80];
         std::snprintf(note, sizeof note, "mIoU over the ensemble; F-TC %+.2f",
-                      (j.ftc - ensemble_ftc) * 100);
-        report.add({name + ".auxadapt_gain", (j.miou - ensemble_miou) * 100, "points", note});
+                      (j.ftc() - ensemble_ftc) * 100);
+        report.add({name + ".auxadapt_gain", (j.miou() - ensemble_miou) * 100, "points", note});
       }
     }
   }

@@ -82,7 +82,8 @@ Status bench_segment_val(SegmentBench& bench, Report& report) {
   std::vector<int> shown(clip->frames.size());
   std::iota(shown.begin(), shown.end(), 0);
   const bool with_pc = !bench.quick;
-  SPARING_ASSIGN_OR_RETURN(const Judgement labels, judge(*clip, shown, clip->truth, with_pc));
+  ClipJudge judge(*clip, with_pc);
+  SPARING_ASSIGN_OR_RETURN(const Judgement labels, judge.judge(shown, clip->truth));
 
   std::vector<RowResult> results;
   std::vector<SegmentRow> rows;
@@ -95,24 +96,24 @@ Status bench_segment_val(SegmentBench& bench, Report& report) {
     SPARING_ASSIGN_OR_RETURN(seconds, time_rows(bench.nets, rows, timed, kRounds));
   }
   std::printf("%-20s %7s %7s %7s %8s %7s\n", "row", "mIoU", "F-TC", "PC", "ms", "GMACs");
-  std::printf("%-20s %7s %7.2f %7.2f\n", "labels", "100", labels.ftc * 100, labels.pc * 100);
-  report.record({"labels.ftc", labels.ftc * 100, "%", "ground truth's own"});
-  report.record({"labels.pc", labels.pc * 100, "%", "ground truth's own"});
+  std::printf("%-20s %7s %7.2f %7.2f\n", "labels", "100", labels.ftc() * 100, labels.pc() * 100);
+  report.record({"labels.ftc", labels.ftc() * 100, "%", "ground truth's own"});
+  report.record({"labels.pc", labels.pc() * 100, "%", "ground truth's own"});
   std::map<std::string, const RowResult*> by_id;
   results.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RowResult result;
     result.row = rows[i];
     SPARING_ASSIGN_OR_RETURN(result.run, run_row(bench.nets, rows[i], clip->frames));
-    SPARING_ASSIGN_OR_RETURN(result.judgement, judge(*clip, shown, result.run.labels, with_pc));
+    SPARING_ASSIGN_OR_RETURN(result.judgement, judge.judge(shown, result.run.labels));
     SPARING_ASSIGN_OR_RETURN(const double macs, row_macs(bench.nets, rows[i]));
     const Judgement& j = result.judgement;
-    std::printf("%-20s %7.2f %7.2f %7.2f %8.2f %7.3f  %s\n", rows[i].id.c_str(), j.miou * 100,
-                j.ftc * 100, j.pc * 100, seconds[i] * 1e3, macs * 1e-9, rows[i].what.c_str());
+    std::printf("%-20s %7.2f %7.2f %7.2f %8.2f %7.3f  %s\n", rows[i].id.c_str(), j.miou() * 100,
+                j.ftc() * 100, j.pc() * 100, seconds[i] * 1e3, macs * 1e-9, rows[i].what.c_str());
     std::fflush(stdout);
-    report.record({rows[i].id + ".miou", j.miou * 100, "%", rows[i].what});
-    report.record({rows[i].id + ".ftc", j.ftc * 100, "%", ""});
-    if (with_pc) report.record({rows[i].id + ".pc", j.pc * 100, "%", ""});
+    report.record({rows[i].id + ".miou", j.miou() * 100, "%", rows[i].what});
+    report.record({rows[i].id + ".ftc", j.ftc() * 100, "%", ""});
+    if (with_pc) report.record({rows[i].id + ".pc", j.pc() * 100, "%", ""});
     if (!bench.quick) report.record({rows[i].id + ".ms", seconds[i] * 1e3, "ms", "wall time a frame"});
     report.record({rows[i].id + ".gmacs", macs * 1e-9, "GMACs", "a frame"});
     results.push_back(std::move(result));
@@ -126,13 +127,13 @@ Status bench_segment_val(SegmentBench& bench, Report& report) {
   const RowResult* main = find("main");
   const RowResult* ensemble = find("ensemble");
   if (main == nullptr) return {};
-  const double gap = labels.ftc - main->judgement.ftc;
+  const double gap = labels.ftc() - main->judgement.ftc();
   for (const char* id : {"default", "temporal", "auxadapt_temporal"}) {
     const RowResult* row = find(id);
     if (row == nullptr) continue;
-    report.add({row->row.id + ".ftc_gap_closed", (row->judgement.ftc - main->judgement.ftc) / gap * 100,
+    report.add({row->row.id + ".ftc_gap_closed", (row->judgement.ftc() - main->judgement.ftc()) / gap * 100,
                 "%", "of what MainNet's F-TC lacks of the labels' own"});
-    report.add({row->row.id + ".miou_gain", (row->judgement.miou - main->judgement.miou) * 100,
+    report.add({row->row.id + ".miou_gain", (row->judgement.miou() - main->judgement.miou()) * 100,
                 "points", "over MainNet"});
   }
   for (const char* id : {"auxadapt", "auxadapt_published"}) {
