@@ -157,8 +157,13 @@ void add_pictures(CLI::App& app, SegmentSettings& settings) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kPictures);
-  app.add_flag("--no-refine", settings.no_refine,
-               "do not move the mask's edges to edges of the picture")
+  check_range<double>(app.add_option("--contrast", settings.contrast,
+                                     "how much harder than the network's the mask's edges are"),
+                      1, 100)
+      ->capture_default_str()
+      ->group(kPictures);
+  app.add_flag("--refine", settings.refine,
+               "move the mask's edges to edges of the picture; for masks that lie beside them")
       ->group(kPictures);
   app.add_option("--privacy", settings.privacy,
                  "classes to mask out for good, e.g. person or car,person:pixelate "

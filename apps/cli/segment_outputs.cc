@@ -134,7 +134,8 @@ Result<std::unique_ptr<FrameOutput>> open_render(const SegmentSettings& settings
   }
   if (!settings.background.empty()) {
     SPARING_ASSIGN_OR_RETURN(BackgroundOptions options, parse_background(settings.background));
-    options.refine = !settings.no_refine;
+    options.contrast = settings.contrast;
+    options.refine = settings.refine;
     alpha = options.effect == BackgroundEffect::kCutout;
     SPARING_ASSIGN_OR_RETURN(output->foreground,
                              foreground_labels(settings.foreground, info.manifest));

@@ -21,7 +21,8 @@ struct SegmentSettings {
   std::string render;
   std::string background;
   std::vector<std::string> foreground;
-  bool no_refine = false;
+  double contrast = BackgroundOptions().contrast;
+  bool refine = false;
   std::string privacy;
   bool overlay = false;
   double overlay_strength = 0.5;
