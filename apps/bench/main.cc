@@ -61,6 +61,8 @@ constexpr Benchmark kBenchmarks[] = {
      bench_detect},
     {"import", "from a frame to a tensor: time against other libraries and the machine's limit",
      add_import_options, bench_import},
+    {"segment", "segmentation over time: accuracy, consistency and cost of all modes and controls",
+     add_segment_options, bench_segment},
 };
 
 int report_error(const Error& error) {
