@@ -12,8 +12,8 @@
 namespace sparing {
 
 struct FusionOptions {
-  double weight = 0.8;
-  double error = 24;
+  double weight = 0.65;
+  double error = 12;
 
   static constexpr auto fields() {
     return std::tuple{
