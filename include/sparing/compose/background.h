@@ -34,8 +34,8 @@ struct BackgroundOptions {
   // The mask's distance from 1/2 is multiplied by this: 1 (as it is) to 100 (hard edges). Networks
   // are seldom sure to the last percent, and an edge is as wide as their pixels.
   double contrast = 2;
-  // Whether the mask's edges are moved to edges of the picture's luma (guided filter). It helps masks
-  // that are shifted against the picture; those of networks it changes by less than it costs.
+  // Whether the mask's edges are moved to edges of the picture's luma (guided filter). It helps
+  // masks that are shifted against the picture; those of networks it changes by less than it costs.
   bool refine = false;
 };
 
@@ -55,14 +55,15 @@ class BackgroundComposer {
   BackgroundComposer(BackgroundComposer&& other) noexcept;
   BackgroundComposer& operator=(BackgroundComposer&& other) noexcept;
 
-  // Changes `picture` in place, alpha being the mask after `contrast` and `refine`: foreground * alpha + background * (1 - alpha), rounded to nearest,
-  // on the planes as they are; chroma by the mean alpha of its pixels. Where alpha is 0 it is the
-  // background exactly, where it is 255 the picture is as it was. kCutout gives the picture an
-  // alpha plane, and makes pixels of alpha 0 black, so that nothing of the background is left in
-  // the file. A replacement is scaled to fill the picture (crop-to-fill); a video is played by the
-  // pictures' times, and again from its start when it has ended. The size may change from picture
-  // to picture. kInvalidArgument: a mask without pixels or whose number of values does not fit;
-  // kInput: the replacement cannot be read. The picture is then as it was.
+  // Changes `picture` in place, alpha being the mask after `contrast` and `refine`: foreground *
+  // alpha + background * (1 - alpha), rounded to nearest, on the planes as they are; chroma by the
+  // mean alpha of its pixels. Where alpha is 0 it is the background exactly, where it is 255 the
+  // picture is as it was. kCutout gives the picture an alpha plane, and makes pixels of alpha 0
+  // black, so that nothing of the background is left in the file. A replacement is scaled to fill
+  // the picture (crop-to-fill); a video is played by the pictures' times, and again from its start
+  // when it has ended. The size may change from picture to picture. kInvalidArgument: a mask
+  // without pixels or whose number of values does not fit; kInput: the replacement cannot be read.
+  // The picture is then as it was.
   Status compose(const MaskView& mask, Picture& picture);
 
   const BackgroundOptions& options() const;

@@ -15,11 +15,11 @@ namespace sparing {
 
 struct PanelItem {
   const Picture* picture = nullptr;
-  std::string title;               // one line above
+  std::string title;  // one line above
   // Below; ASCII, other characters as '?'. Cut at the picture's edge: at least 40 characters fit
   // where it is 240 pixels wide or more.
   std::vector<std::string> lines;
-  Rgb color{255, 255, 255};        // of the title, and of its curve
+  Rgb color{255, 255, 255};  // of the title, and of its curve
   // Its value at this picture for the curve; none: the curve has a gap here.
   std::optional<double> curve;
 };

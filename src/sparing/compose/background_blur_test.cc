@@ -93,8 +93,7 @@ TEST(BackgroundBlur, NothingOfTheForegroundComesThrough) {
     if (p == 0) return inside(x, y, 0) ? 235 : 90;
     return inside(2 * x, 2 * y, 0) ? (p == 1 ? 80 : 240) : 128;
   });
-  const ByteRaster alpha =
-      alpha_of(size, [&](int x, int y) { return inside(x, y, 1) ? 255 : 0; });
+  const ByteRaster alpha = alpha_of(size, [&](int x, int y) { return inside(x, y, 1) ? 255 : 0; });
   for (const double sigma : {2.0, 6.0, 12.0, 40.0}) {
     BackgroundBlur blur;
     blur.prepare(picture, alpha, sigma);

@@ -51,8 +51,8 @@ TEST(BackgroundOptions, SaysWhatIsWrong) {
             "background 'sepia': there is no such effect; give one of blur[:RADIUS], "
             "replace=PATH, colour[=COLOUR], cutout, none");
   EXPECT_THAT(problem(""), HasSubstr("no such effect"));
-  for (const char* text : {"blur:", "blur:0", "blur:-3", "blur:x", "blur:3x", "blur:1e9", "blur:nan",
-                           "blur:150%", "blur:0.5px"}) {
+  for (const char* text : {"blur:", "blur:0", "blur:-3", "blur:x", "blur:3x", "blur:1e9",
+                           "blur:nan", "blur:150%", "blur:0.5px"}) {
     EXPECT_THAT(problem(text), HasSubstr("is no radius")) << text;
   }
   EXPECT_THAT(problem("colour=#12"), HasSubstr("'#12' is no colour; give #rrggbb or one of black"));

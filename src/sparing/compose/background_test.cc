@@ -73,8 +73,8 @@ TEST(BackgroundComposer, BackgroundIsExactlyTheColour) {
       const double u = (90 / 255.0 - luma) / (2 * (1 - kb)),
                    v = (200 / 255.0 - luma) / (2 * (1 - kr));
       const bool full = range == ColorRange::kFull;
-      const double expected[3] = {full ? 255 * luma : 16 + 219 * luma,
-                                  128 + (full ? 255 : 224) * u, 128 + (full ? 255 : 224) * v};
+      const double expected[3] = {full ? 255 * luma : 16 + 219 * luma, 128 + (full ? 255 : 224) * u,
+                                  128 + (full ? 255 : 224) * v};
       testing::for_each_sample(picture, [&](int p, int x, int y) {
         ASSERT_NEAR(picture.row(p, y)[x], expected[p], 0.501);
       });
@@ -94,9 +94,11 @@ TEST(BackgroundComposer, BlendsAsInDoublePrecision) {
   testing::write_file(dir / "grey.ppm", testing::grey_ppm(20, 20, 200));
   for (const Size size : {Size{64, 36}, Size{65, 37}, Size{30, 80}}) {
     const Picture input = random_picture(size, 5);
-    for (const auto& [effect, contrast] : {std::pair{BackgroundEffect::kColor, 1.0},
-                                           std::pair{BackgroundEffect::kColor, 2.0},
-                                           std::pair{BackgroundEffect::kReplace, 1.0}}) {
+    for (const auto& row :
+         {std::pair{BackgroundEffect::kColor, 1.0}, std::pair{BackgroundEffect::kColor, 2.0},
+          std::pair{BackgroundEffect::kReplace, 1.0}}) {
+      const BackgroundEffect effect = row.first;
+      const double contrast = row.second;
       Picture picture = copy_of(input);
       BackgroundComposer composer = composer_of({.effect = effect,
                                                  .replacement = (dir / "grey.ppm").string(),
@@ -156,8 +158,7 @@ TEST(BackgroundComposer, CutsOutAndWipesWhatIsGone) {
       mask.push_back(static_cast<std::uint8_t>(random() % 2 == 0 ? 0 : random() % 256));
     }
     Picture picture = copy_of(input);
-    BackgroundComposer composer =
-        composer_of({.effect = BackgroundEffect::kCutout, .contrast = 1});
+    BackgroundComposer composer = composer_of({.effect = BackgroundEffect::kCutout, .contrast = 1});
     ASSERT_TRUE(composer.compose(MaskView(size, mask), picture).ok());
     ASSERT_TRUE(picture.has_alpha());
     const auto alpha = [&](int x, int y) {
@@ -199,7 +200,7 @@ TEST(BackgroundComposer, SizesMayChangeMidStream) {
   const TestDirectory dir;
   for (const BackgroundOptions& options : every_effect(dir)) {
     BackgroundComposer composer = composer_of(options);
-    for (const Size size : {Size{64, 36}, Size{500, 420}, Size{3, 2}, Size{64, 36}}) {
+    for (const Size size : {Size{64, 36}, Size{333, 170}, Size{3, 2}, Size{64, 36}}) {
       Picture again = random_picture(size, 7);
       Picture picture = copy_of(again);
       ASSERT_TRUE(composer.compose(MaskView({4, 2}, kSoftMask), picture).ok());

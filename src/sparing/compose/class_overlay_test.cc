@@ -52,8 +52,9 @@ TEST(ClassOverlay, BlendsAsInDoublePrecision) {
           const auto index = [](int i, int count, int of) {
             return static_cast<int>(std::floor((i + 0.5) * of / count));
           };
-          return labels.row(index(std::min(y, size.height - 1), size.height, label_size.height))
-              [index(std::min(x, size.width - 1), size.width, label_size.width)];
+          return labels.row(index(
+              std::min(y, size.height - 1), size.height,
+              label_size.height))[index(std::min(x, size.width - 1), size.width, label_size.width)];
         };
         const auto blended = [&](int p, int label, int value) {
           if (label == kIgnoreLabel) return static_cast<double>(value);

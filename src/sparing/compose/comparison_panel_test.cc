@@ -104,17 +104,22 @@ TEST(ComparisonPanel, KeepsTheShapeOfPicturesOfOtherSizes) {
   const Picture tall = plain({60, 200}, 200);
   ComparisonPanel comparison = panel_of({});
   Picture panel;
-  ASSERT_TRUE(comparison.draw(std::vector<PanelItem>{{&wide, "a", {}, {}, {}}, {&tall, "b", {}, {}, {}}},
-                              panel).ok());
+  ASSERT_TRUE(
+      comparison
+          .draw(std::vector<PanelItem>{{&wide, "a", {}, {}, {}}, {&tall, "b", {}, {}, {}}}, panel)
+          .ok());
   const PanelLayout layout = lay_out({2, 0, {200, 100}, {1920, 1080}, false});
   const PixelRect place = layout.picture_of(1);
   int bright = 0;
-  for (int x = place.x; x < place.x + place.width; ++x) bright += panel.row(0, place.y + 50)[x] > 150;
+  for (int x = place.x; x < place.x + place.width; ++x)
+    bright += panel.row(0, place.y + 50)[x] > 150;
   EXPECT_EQ(bright, 30);  // 60x200 in a height of 100
   // The panel keeps its size when pictures change theirs.
   const Size before = panel.size();
-  ASSERT_TRUE(comparison.draw(std::vector<PanelItem>{{&tall, "a", {}, {}, {}}, {&wide, "b", {}, {}, {}}},
-                              panel).ok());
+  ASSERT_TRUE(
+      comparison
+          .draw(std::vector<PanelItem>{{&tall, "a", {}, {}, {}}, {&wide, "b", {}, {}, {}}}, panel)
+          .ok());
   EXPECT_EQ(panel.size(), before);
 }
 

@@ -39,7 +39,8 @@ inline Picture copy_of(const Picture& picture) {
 }
 
 // Calls check(plane, x, y) for every sample.
-inline void for_each_sample(const Picture& picture, const std::function<void(int, int, int)>& check) {
+inline void for_each_sample(const Picture& picture,
+                            const std::function<void(int, int, int)>& check) {
   for (int p = 0; p < 3; ++p) {
     for (int y = 0; y < picture.plane_size(p).height; ++y) {
       for (int x = 0; x < picture.plane_size(p).width; ++x) check(p, x, y);

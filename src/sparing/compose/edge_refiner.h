@@ -13,7 +13,8 @@ namespace sparing {
 // The guided filter (He, Sun, Tang: Guided Image Filtering, ECCV 2010, section 3.1) with luma as
 // its guide, computed on reduced pictures and applied at full resolution (He, Sun: Fast Guided
 // Filter, 2015): in each window alpha is a line over luma, and the lines' coefficients are
-// interpolated. Windows make edges softer, so some contrast belongs to it. Where the mask is the same all over the window, it stays exactly as it is.
+// interpolated. Windows make edges softer, so some contrast belongs to it. Where the mask is the
+// same all over the window, it stays exactly as it is.
 class EdgeRefiner {
  public:
   // Whether the mask is so much coarser than the picture that there is something to gain.

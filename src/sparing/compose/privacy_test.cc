@@ -11,10 +11,10 @@
 namespace sparing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::copy_of;
 using testing::differing_samples;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::make_picture;
 using testing::random_picture;
 
@@ -73,8 +73,8 @@ TEST(PrivacyMasker, MasksTheClassAndAMarginAndNothingElse) {
         std::mt19937 random(++seed);
         const LabelMap labels =
             labels_of(label_size, [&](int, int) { return random() % 40 == 0 ? 1 : 2; });
-        const int pixels = static_cast<int>(
-            std::ceil(margin * std::min(size.width, size.height) / 720.0 - 1e-9));
+        const int pixels =
+            static_cast<int>(std::ceil(margin * std::min(size.width, size.height) / 720.0 - 1e-9));
         const Picture input = random_picture(size, seed);
         Picture picture = copy_of(input);
         PrivacyMasker masker =
@@ -98,9 +98,8 @@ TEST(PrivacyMasker, MasksTheClassAndAMarginAndNothingElse) {
 // become the same.
 TEST(PrivacyMasker, KeepsNothingButMeans) {
   const Size size{160, 128};
-  const LabelMap labels = labels_of({40, 32}, [](int x, int y) {
-    return std::hypot(x - 20, y - 16) < 11 ? 1 : 0;
-  });
+  const LabelMap labels =
+      labels_of({40, 32}, [](int x, int y) { return std::hypot(x - 20, y - 16) < 11 ? 1 : 0; });
   for (const PrivacyFill fill : {PrivacyFill::kColor, PrivacyFill::kPixelate, PrivacyFill::kBlur}) {
     PrivacyMasker masker = masker_of({.classes = {1}, .fill = fill, .margin = 0});
     std::vector<Picture> results;
@@ -130,8 +129,8 @@ TEST(PrivacyMasker, PixelatesByTheMeanOfWhatIsMasked) {
   const Picture input = random_picture(size, 11);
   Picture picture = copy_of(input);
   const LabelMap labels = labels_of(size, [](int x, int) { return x < 53 ? 1 : 0; });
-  PrivacyMasker masker = masker_of(
-      {.classes = {1}, .fill = PrivacyFill::kPixelate, .block = 1.0 / 6, .margin = 0});
+  PrivacyMasker masker =
+      masker_of({.classes = {1}, .fill = PrivacyFill::kPixelate, .block = 1.0 / 6, .margin = 0});
   ASSERT_TRUE(masker.apply(labels, picture).ok());
   constexpr int kBlock = 12;
   testing::for_each_sample(picture, [&](int p, int x, int y) {
@@ -190,9 +189,8 @@ TEST(PrivacyMasker, SizesMayChangeMidStream) {
       const LabelMap labels = labels_of(label_size, [](int, int) { return 1; });
       ASSERT_TRUE(masker.apply(labels, picture).ok());
       EXPECT_EQ(masker.masked_pixels(), std::int64_t{size.width} * size.height);
-      testing::for_each_sample(picture, [&](int p, int x, int y) {
-        ASSERT_EQ(picture.row(p, y)[x], p > 0 ? 128 : 16);
-      });
+      testing::for_each_sample(
+          picture, [&](int p, int x, int y) { ASSERT_EQ(picture.row(p, y)[x], p > 0 ? 128 : 16); });
     }
   }
 }

@@ -10,9 +10,8 @@ namespace {
 
 using testing::TestDirectory;
 
-constexpr ColorSpace kSpace{ColorMatrix::kBt601, ColorRange::kLimited,
-                            ColorPrimaries::kUnspecified, ColorTransfer::kUnspecified,
-                            ChromaSiting::kLeft};
+constexpr ColorSpace kSpace{ColorMatrix::kBt601, ColorRange::kLimited, ColorPrimaries::kUnspecified,
+                            ColorTransfer::kUnspecified, ChromaSiting::kLeft};
 
 // Luma is 50 + 20 * the frame's number.
 void write_levels(const std::filesystem::path& path, std::vector<std::int64_t> times) {
@@ -50,7 +49,7 @@ TEST(Replacement, PlaysByTimeAndBeginsAgain) {
   EXPECT_EQ(level_at(*replacement, 0.35), 3);
   EXPECT_EQ(level_at(*replacement, 0.45), 0);
   EXPECT_EQ(level_at(*replacement, 0.62), 2);
-  EXPECT_EQ(level_at(*replacement, 0.50), 2);     // time does not go backwards
+  EXPECT_EQ(level_at(*replacement, 0.50), 2);        // time does not go backwards
   EXPECT_EQ(level_at(*replacement, 4000000.31), 3);  // passes that nobody sees are not played
   EXPECT_EQ(level_at(*replacement, 4000000.42), 0);
 }

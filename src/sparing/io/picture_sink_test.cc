@@ -216,6 +216,32 @@ TEST(PictureSink, EveryFormatTakesSizesThatChange) {
   }
 }
 
+TEST(PictureSink, AlphaIsScaledWithItsPicture) {
+  if (avcodec_find_encoder_by_name("prores_ks") == nullptr) GTEST_SKIP() << "no prores_ks";
+  const TestDirectory dir;
+  auto sink = open_picture_sink(dir / "a.mov", {.alpha = true});
+  ASSERT_TRUE(sink.ok());
+  ASSERT_TRUE((*sink)->write(make_picture({48, 32}, 0, true)).ok());
+  Picture half = make_picture({24, 16}, 1, true);
+  for (int y = 0; y < 16; ++y) {
+    for (int x = 0; x < 24; ++x) half.alpha_row(y)[x] = x < 12 ? 90 : 255;
+  }
+  ASSERT_TRUE((*sink)->write(half).ok());
+  ASSERT_TRUE((*sink)->finish().ok());
+  const auto frames = decode_all(dir / "a.mov", "prores");
+  ASSERT_EQ(frames.size(), 2u);
+  const AVFrame& frame = *frames[1];
+  const int depth = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format))->comp[3].depth;
+  const auto alpha = [&](int x, int y) {
+    const std::uint8_t* p = frame.data[3] + y * frame.linesize[3] + 2 * x;
+    return 255.0 * (p[0] | p[1] << 8) / ((1 << depth) - 1);
+  };
+  EXPECT_NEAR(alpha(5, 10), 90, 1);
+  EXPECT_NEAR(alpha(20, 30), 90, 1);
+  EXPECT_NEAR(alpha(28, 30), 255, 0.5);
+  EXPECT_NEAR(alpha(47, 0), 255, 0.5);
+}
+
 TEST(PictureSink, PictureWithoutAlphaIsOpaque) {
   const TestDirectory dir;
   auto sink = open_picture_sink(dir / "p/", {.alpha = true});
