@@ -40,8 +40,8 @@ void check(const LabelMap& map) {
   require(std::min(map.size.width, map.size.height) >= 1 &&
               std::max(map.size.width, map.size.height) <= kMaxFrameExtent,
           "size");
-  require(map.labels.size() == static_cast<std::size_t>(map.size.width) *
-                                   static_cast<std::size_t>(map.size.height),
+  require(map.labels.size() ==
+              static_cast<std::size_t>(map.size.width) * static_cast<std::size_t>(map.size.height),
           "number of labels");
   LabelMap back = blank(map.size);
   for (const auto& [label, counts] : encode_masks(map)) {
@@ -65,8 +65,8 @@ void run(std::span<const std::uint8_t> data) {
   const std::span<const std::uint8_t> rest = data.subspan(1);
   switch (data[0] % 3) {
     case 0: {
-      const auto line = parse_mask_line(
-          {reinterpret_cast<const char*>(rest.data()), rest.size()}, "file 'f', line 1");
+      const auto line = parse_mask_line({reinterpret_cast<const char*>(rest.data()), rest.size()},
+                                        "file 'f', line 1");
       return line.ok() ? check(line->labels) : check(line.error());
     }
     case 1: {

@@ -242,9 +242,10 @@ Status EvalMasksCommand::conclude(const MaskEvaluation& evaluation) {
     SPARING_ASSIGN_OR_RETURN(report_.unused_truth, truth_reader_->finish());
   }
   if (!report_.interrupted && report_.figures.frames == 0) {
-    return Error{ErrorCode::kInput, "masks '" + masks + "'",
-                 "none belongs to a frame of '" + frames + "' (paired " + report_.masks_paired + ")",
-                 "give masks of these frames"};
+    return Error{
+        ErrorCode::kInput, "masks '" + masks + "'",
+        "none belongs to a frame of '" + frames + "' (paired " + report_.masks_paired + ")",
+        "give masks of these frames"};
   }
   if (!report_.interrupted && !report_.figures.scores.miou) {
     return Error{ErrorCode::kInput, "ground truth '" + truth + "'",

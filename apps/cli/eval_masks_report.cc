@@ -53,16 +53,16 @@ std::string masks_report_text(const MasksReport& report) {
   text += "\n";
   text += line("mIoU", percent(figures.scores.miou), "mean over the classes that occur");
   text += line("pixel accuracy", percent(figures.scores.pixel_accuracy), "");
-  text += line("mean accuracy", percent(figures.scores.mean_accuracy), "mean over the true classes");
+  text +=
+      line("mean accuracy", percent(figures.scores.mean_accuracy), "mean over the true classes");
   if (figures.scores.miou) {
     text += line("F-TC", percent(figures.ftc), "consistency along the optical flow");
     if (figures.pc) text += line("PC", percent(figures.pc), "perceptual consistency");
     text += line("flicker", percent(figures.flicker), "static pixels that change their class");
   }
-  text += "\n" + counted(figures.frames, "frame") + ", " +
-          std::to_string(figures.truth_frames) + " with ground truth (paired " +
-          report.truth_paired + "), " + counted(figures.pairs, "pair") + " of frames; masks paired " +
-          report.masks_paired + "\n";
+  text += "\n" + counted(figures.frames, "frame") + ", " + std::to_string(figures.truth_frames) +
+          " with ground truth (paired " + report.truth_paired + "), " +
+          counted(figures.pairs, "pair") + " of frames; masks paired " + report.masks_paired + "\n";
   if (report.without_mask > 0) text += counted(report.without_mask, "frame") + " without a mask\n";
   if (report.unused_masks > 0) {
     text += counted(report.unused_masks, "mask") + " that belong to no frame\n";

@@ -80,9 +80,9 @@ TEST(CamVid, TheFiguresSayWhatWasDoneToTheLabels) {
     GTEST_SKIP() << "no CamVid: set SPARING_CAMVID to its folder";
   }
   const std::vector<Change> changes{
-      [](LabelMap&, int) {},                                              // the truth
+      [](LabelMap&, int) {},  // the truth
       [](LabelMap& labels, int frame) { flip_squares(labels, static_cast<unsigned>(frame)); },
-      [](LabelMap& labels, int) { flip_squares(labels, 1); },             // the same in every frame
+      [](LabelMap& labels, int) { flip_squares(labels, 1); },  // the same in every frame
       [](LabelMap& labels, int) { std::fill(labels.labels.begin(), labels.labels.end(), 3); },
   };
   const std::vector<MaskFigures> figures = evaluate(folder, changes);
