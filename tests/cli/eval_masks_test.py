@@ -326,6 +326,26 @@ class Errors(EvalMasksTest):
         _, errors = st.end_of(process, 20)
         self.assertEqual(process.returncode, 130, errors)
 
+    def test_an_interrupt_keeps_the_figures_so_far(self):
+        lines, frames = self.dir / "m.jsonl", self.dir / "frames.jsonl"
+        write_lines(lines, dict(enumerate(self.found)))
+        clip = Pairing.clip(self)
+        process = subprocess.Popen(
+            [st.BINARY, "eval-masks", str(lines), "--gt", str(self.gt), "--frames", "-",
+             "--classes", "3", "--ignore", "9", "--json", "--per-frame", str(frames)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdin.write(clip.read_bytes())
+        process.stdin.flush()
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        out, errors = st.end_of(process, 20)
+        self.assertEqual(process.returncode, 130, errors)
+        report = json.loads(out)
+        self.assertTrue(report["interrupted"])
+        self.assertGreater(report["frames"], 0)
+        self.assertIn(f"interrupted after {report['frames']} frame", errors.decode())
+        self.assertEqual(len(st.read_jsonl(frames)), report["frames"])
+
 
 if __name__ == "__main__":
     unittest.main()
