@@ -25,7 +25,8 @@ std::string percent(const std::optional<double>& value) {
 
 std::string line(const char* name, const std::string& value, const char* meaning) {
   char text[200];
-  std::snprintf(text, sizeof text, "%-20s %8s   %s\n", name, value.c_str(), meaning);
+  std::snprintf(text, sizeof text, "%-20s %8s%s%s\n", name, value.c_str(),
+                *meaning != '\0' ? "   " : "", meaning);
   return text;
 }
 

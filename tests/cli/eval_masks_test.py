@@ -213,9 +213,9 @@ class Figures(EvalMasksTest):
 
 
 class Pairing(EvalMasksTest):
-    def clip(self):
+    def clip(self, count=EvalMasksTest.COUNT):
         grey = texture().tobytes() + bytes([128]) * (SIZE[0] * SIZE[1] // 2)
-        return raw_video.matroska(self.dir / "clip.mkv", b"I420", *SIZE, [grey] * self.COUNT)
+        return raw_video.matroska(self.dir / "clip.mkv", b"I420", *SIZE, [grey] * count)
 
     def test_a_videos_frames_by_number(self):
         numbered = self.dir / "numbered"
@@ -327,11 +327,12 @@ class Errors(EvalMasksTest):
         self.assertEqual(process.returncode, 130, errors)
 
     def test_an_interrupt_keeps_the_figures_so_far(self):
-        lines, frames = self.dir / "m.jsonl", self.dir / "frames.jsonl"
+        lines, truth, frames = (self.dir / name for name in ("m.jsonl", "t.jsonl", "f.jsonl"))
         write_lines(lines, dict(enumerate(self.found)))
-        clip = Pairing.clip(self)
+        write_lines(truth, dict(enumerate(self.truth)))
+        clip = Pairing.clip(self, 300)  # more than is read ahead of a pipe
         process = subprocess.Popen(
-            [st.BINARY, "eval-masks", str(lines), "--gt", str(self.gt), "--frames", "-",
+            [st.BINARY, "eval-masks", str(lines), "--gt", str(truth), "--frames", "-",
              "--classes", "3", "--ignore", "9", "--json", "--per-frame", str(frames)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdin.write(clip.read_bytes())

@@ -28,7 +28,7 @@ Status warp_labels(const LabelMap& labels, const FlowView& flow, LabelMap& out);
 
 // F-TC, the temporal consistency by optical flow (Park et al., "Real-Time, Accurate, and Consistent
 // Video Semantic Segmentation via Unsupervised Adaptation and Cross-Unit Deployment on Mobile
-// Device", CVPR 2022, section 3.1, after Liu et al., "Efficient Semantic Video Segmentation with
+// Device", CVPR 2022 demo, section 2, after Liu et al., "Efficient Semantic Video Segmentation with
 // Per-Frame Inference", ECCV 2020): the segmentation of t warped to t-1 by the flow, compared with
 // that of t-1 as mIoU, intersections and unions summed over the pairs of frames. Not thread-safe.
 class FlowConsistency {
