@@ -15,6 +15,7 @@ void add_detect_command(CLI::App& app, Command& run);
 void add_segment_command(CLI::App& app, Command& run);
 void add_import_command(CLI::App& app, Command& run);
 void add_eval_command(CLI::App& app, Command& run);
+void add_eval_masks_command(CLI::App& app, Command& run);
 void add_models_command(CLI::App& app, Command& run);
 void add_train_scale_command(CLI::App& app, Command& run);
 // Under `models`.

@@ -20,7 +20,8 @@ constexpr const char* kDescription =
     "  sparing detect clip.mp4 --out boxes.jsonl --render boxes.mp4\n"
     "  sparing segment me.mp4 --background blur --render call.mp4\n"
     "  sparing import clip.mp4 --out frame.png       what a network sees of a frame\n"
-    "  sparing eval boxes.jsonl --gt gt.txt          compare with ground truth\n\n"
+    "  sparing eval boxes.jsonl --gt gt.txt          compare with ground truth\n"
+    "  sparing eval-masks masks/ --gt labels/ --frames frames/ --classes 11\n\n"
     "`sparing COMMAND --help` explains each command.";
 
 constexpr const char* kFooter =
@@ -38,6 +39,7 @@ int run(int argc, char** argv) {
   add_segment_command(app, command);
   add_import_command(app, command);
   add_eval_command(app, command);
+  add_eval_masks_command(app, command);
   add_models_command(app, command);
   add_train_scale_command(app, command);
   add_info_command(app, command);

@@ -28,17 +28,17 @@ Status warp_labels(const LabelMap& labels, const FlowView& flow, LabelMap& out);
 
 // F-TC, the temporal consistency by optical flow (Park et al., "Real-Time, Accurate, and Consistent
 // Video Semantic Segmentation via Unsupervised Adaptation and Cross-Unit Deployment on Mobile
-// Device", CVPR 2022, section 3.1, after Liu et al., "Efficient Semantic Video Segmentation with
+// Device", CVPR 2022 demo, section 2, after Liu et al., "Efficient Semantic Video Segmentation with
 // Per-Frame Inference", ECCV 2020): the segmentation of t warped to t-1 by the flow, compared with
 // that of t-1 as mIoU, intersections and unions summed over the pairs of frames. Not thread-safe.
 class FlowConsistency {
  public:
   explicit FlowConsistency(const LabelClasses& classes) : total_(classes), last_(classes) {}
 
-  // `flow` leads from `before` (t-1) to `after` (t). Pixels that leave the picture count nowhere, nor
-  // do those with an ignored label in either frame, nor those where `visible` (empty, or one a pixel
-  // of `before`) is 0. kInvalidArgument: as LabelClasses::check, sizes that differ; nothing was
-  // counted then.
+  // `flow` leads from `before` (t-1) to `after` (t). Pixels that leave the picture count nowhere,
+  // nor do those with an ignored label in either frame, nor those where `visible` (empty, or one a
+  // pixel of `before`) is 0. kInvalidArgument: as LabelClasses::check, sizes that differ; nothing
+  // was counted then.
   Status add(const LabelMap& before, const LabelMap& after, const FlowView& flow,
              std::span<const std::uint8_t> visible = {});
 
@@ -54,15 +54,15 @@ class FlowConsistency {
   std::int64_t pairs_ = 0;
 };
 
-// Labels that change where the picture does not: of the pixels that are static from one frame to the
-// next, those whose label differs. Not thread-safe.
+// Labels that change where the picture does not: of the pixels that are static from one frame to
+// the next, those whose label differs. Not thread-safe.
 class Flicker {
  public:
   explicit Flicker(const LabelClasses& classes) : classes_(classes) {}
 
-  // `still` has one value a pixel, not 0 where the picture stands still. Pixels with an ignored label
-  // in either frame count nowhere. kInvalidArgument: as LabelClasses::check, sizes that differ;
-  // nothing was counted then.
+  // `still` has one value a pixel, not 0 where the picture stands still. Pixels with an ignored
+  // label in either frame count nowhere. kInvalidArgument: as LabelClasses::check, sizes that
+  // differ; nothing was counted then.
   Status add(const LabelMap& before, const LabelMap& after, std::span<const std::uint8_t> still);
 
   // Share in [0, 1]; none without a static pixel.

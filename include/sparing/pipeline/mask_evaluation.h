@@ -1,5 +1,5 @@
-// Segmentations of a video against its pictures and ground truth, frame by frame: mIoU, and beside it
-// the figures of steadiness (docs/metrics.md).
+// Segmentations of a video against its pictures and ground truth, frame by frame: mIoU, and beside
+// it the figures of steadiness (docs/metrics.md).
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@
 
 namespace sparing {
 
-// What the figures need of a picture and the one before it, whatever the segmentation: computed once
-// for any number of evaluations.
+// What the figures need of a picture and the one before it, whatever the segmentation: computed
+// once for any number of evaluations.
 struct PicturePair {
   Size size;             // of the picture, as it is shown
   bool follows = false;  // there was one of the same size before it: what follows is filled in
   FlowField flow;        // from the one before to this one, on reduced luma
-  // By pixel of `flow`, of the picture before: 1 where this one shows it, too (empty: not asked for),
-  // and where nothing has changed.
+  // By pixel of `flow`, of the picture before: 1 where this one shows it, too (empty: not asked
+  // for), and where nothing has changed.
   std::vector<std::uint8_t> visible, still;
   std::shared_ptr<const FeatureGrid> before, features;  // none: not asked for
 };
 
 struct PictureAnalysisOptions {
   DenseFlowPreset flow = DenseFlowPreset::kMedium;
-  bool occlusion = false;   // find what is visible, by the flow back: twice the time
-  bool perceptual = true;   // extract features
+  bool occlusion = false;  // find what is visible, by the flow back: twice the time
+  bool perceptual = true;  // extract features
   StillOptions still;
 };
 
-// Makes PicturePairs of consecutive frames. Luma is reduced by 2 or 4 where the longer side has more
-// than 1024 or 2048 pixels. Not thread-safe.
+// Makes PicturePairs of consecutive frames. Luma is reduced by 2 or 4 where the longer side has
+// more than 1024 or 2048 pixels. Not thread-safe.
 class PictureAnalysis {
  public:
   explicit PictureAnalysis(const PictureAnalysisOptions& options = {});
@@ -58,9 +58,9 @@ class PictureAnalysis {
 // Of one frame (and its pair with the one before), or of all so far. `ftc`, `pc` and `flicker` say
 // nothing of whether a segmentation is right: never show them without `scores.miou`.
 struct MaskFigures {
-  SegmentationScores scores;    // empty without ground truth
-  std::optional<double> ftc;    // temporal consistency by flow (FlowConsistency)
-  std::optional<double> pc;     // perceptual consistency; so far: mean over the pairs
+  SegmentationScores scores;      // empty without ground truth
+  std::optional<double> ftc;      // temporal consistency by flow (FlowConsistency)
+  std::optional<double> pc;       // perceptual consistency; so far: mean over the pairs
   std::optional<double> flicker;  // share of static pixels that change their label
   std::int64_t frames = 0;
   std::int64_t truth_frames = 0;  // with ground truth

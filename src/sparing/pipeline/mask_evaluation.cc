@@ -19,8 +19,7 @@ int luma_factor(Size size) {
 void resize_mask(const std::vector<std::uint8_t>& mask, Size from, Size to,
                  std::vector<std::uint8_t>& out) {
   const auto under = [](int i, int count, int extent) {
-    return static_cast<std::size_t>((2 * std::int64_t{i} + 1) * extent /
-                                    (2 * std::int64_t{count}));
+    return static_cast<std::size_t>((2 * std::int64_t{i} + 1) * extent / (2 * std::int64_t{count}));
   };
   out.clear();
   out.reserve(static_cast<std::size_t>(to.width) * static_cast<std::size_t>(to.height));

@@ -97,8 +97,9 @@ TEST(PictureAnalysis, LeavesOutWhatIsNotAskedFor) {
 
 TEST(PictureAnalysis, ReducesLargePictures) {
   const Texture texture(1);
-  for (const auto& [size, reduced] :
-       {std::pair{Size{1024, 64}, Size{1024, 64}}, {{1026, 64}, {513, 32}}, {{128, 2052}, {32, 513}}}) {
+  for (const auto& [size, reduced] : {std::pair{Size{1024, 64}, Size{1024, 64}},
+                                      {{1026, 64}, {513, 32}},
+                                      {{128, 2052}, {32, 513}}}) {
     PictureAnalysis analysis;
     must_analyse(analysis, frame_of(texture, size, 0, 0));
     EXPECT_EQ(must_analyse(analysis, frame_of(texture, size, 0, 0)).flow.size, reduced);

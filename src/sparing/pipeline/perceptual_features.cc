@@ -75,10 +75,9 @@ struct PerceptualFeatures::Impl {
     rgb.resize(3 * plane);
     ImportOptions options;
     options.filter = Filter::kArea;
-    SPARING_RETURN_IF_ERROR(import_frame(
-        frame, options,
-        dense_view(reinterpret_cast<std::byte*>(rgb.data()), DataType::kFloat32, shape,
-                   Layout::kNchw)));
+    SPARING_RETURN_IF_ERROR(import_frame(frame, options,
+                                         dense_view(reinterpret_cast<std::byte*>(rgb.data()),
+                                                    DataType::kFloat32, shape, Layout::kNchw)));
     luma.resize(plane);
     for (std::size_t i = 0; i < plane; ++i) {
       luma[i] = 0.299f * rgb[i] + 0.587f * rgb[plane + i] + 0.114f * rgb[2 * plane + i];
@@ -91,9 +90,8 @@ struct PerceptualFeatures::Impl {
     const auto width = static_cast<std::size_t>(size.width);
     const std::size_t plane = luma.size();
     constexpr float kShare = 1.0f / (kCellSide * kCellSide);
-    histograms.assign(static_cast<std::size_t>(grid.width) * static_cast<std::size_t>(grid.height) *
-                          kBins,
-                      0);
+    histograms.assign(
+        static_cast<std::size_t>(grid.width) * static_cast<std::size_t>(grid.height) * kBins, 0);
     for (int y = 0; y < size.height; ++y) {
       const std::size_t row = static_cast<std::size_t>(y) * width;
       const std::size_t above = static_cast<std::size_t>(std::max(y - 1, 0)) * width;
@@ -103,9 +101,8 @@ struct PerceptualFeatures::Impl {
       for (std::size_t x = 0; x < width; ++x) {
         float* cell = cells + x / kCellSide * kBins;
         const auto into = [&](const Group& group) {
-          return [&, bins = cell + group.first](int bin, float share) {
-            bins[bin] += share * kShare;
-          };
+          return
+              [&, bins = cell + group.first](int bin, float share) { bins[bin] += share * kShare; };
         };
         const float value = luma[row + x];
         add_linear(value * (7.0f / 255), 8, into(kGroups[0]));
@@ -196,8 +193,7 @@ Status PerceptualFeatures::extract(const VideoFrame& frame, FeatureGrid& out) {
   impl_->sum_up();
   out.channels = kChannels;
   out.size = impl_->grid;
-  out.values.resize(static_cast<std::size_t>(kChannels) *
-                    static_cast<std::size_t>(out.size.width) *
+  out.values.resize(static_cast<std::size_t>(kChannels) * static_cast<std::size_t>(out.size.width) *
                     static_cast<std::size_t>(out.size.height));
   std::size_t channel = 0;
   for (const int radius : kRadii) {

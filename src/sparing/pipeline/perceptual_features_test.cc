@@ -127,8 +127,12 @@ TEST(PerceptualFeatures, AreUnitVectorsByHistogramOnPicturesOfAnySize) {
   struct Case {
     Size size, cells;
   };
-  for (const Case& c : {Case{{1, 1}, {1, 1}}, {{3, 2}, {1, 1}}, {{64, 48}, {16, 12}},
-                        {{480, 360}, {120, 90}}, {{1000, 30}, {120, 4}}, {{40, 1200}, {4, 120}}}) {
+  for (const Case& c : {Case{{1, 1}, {1, 1}},
+                        {{3, 2}, {1, 1}},
+                        {{64, 48}, {16, 12}},
+                        {{480, 360}, {120, 90}},
+                        {{1000, 30}, {120, 4}},
+                        {{40, 1200}, {4, 120}}}) {
     const FeatureGrid grid = features_of(rgb_frame(c.size, [&](int, int) {
       return Colour{static_cast<std::uint8_t>(random()), static_cast<std::uint8_t>(random()),
                     static_cast<std::uint8_t>(random())};
