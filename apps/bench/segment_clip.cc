@@ -66,8 +66,9 @@ RgbPixels to_rgb(const VideoFrame& frame) {
                        static_cast<std::size_t>(pixels.size.height) * 3);
   const Shape shape{1, pixels.size.height, pixels.size.width, 3};
   // A frame that was decoded, at its own size, always fits.
-  (void)import_frame(frame, {}, dense_view(reinterpret_cast<std::byte*>(pixels.values.data()),
-                                           DataType::kUint8, shape, Layout::kNhwc));
+  (void)import_frame(frame, {},
+                     dense_view(reinterpret_cast<std::byte*>(pixels.values.data()),
+                                DataType::kUint8, shape, Layout::kNhwc));
   return pixels;
 }
 
@@ -118,8 +119,8 @@ Result<LabelledClip> load_camvid(const fs::path& folder) {
     clip.truth.push_back(std::move(*truth));
   }
   for (std::size_t t = 1; t < clip.frames.size(); ++t) {
-    SPARING_RETURN_IF_ERROR(find_flow(clip.frames[t - 1].view(), clip.frames[t].view(),
-                                      clip.flows.emplace_back()));
+    SPARING_RETURN_IF_ERROR(
+        find_flow(clip.frames[t - 1].view(), clip.frames[t].view(), clip.flows.emplace_back()));
   }
   return clip;
 }
@@ -145,7 +146,8 @@ Result<Judgement> judge(LabelledClip& clip, std::span<const int> shown,
       flow = &clip.flows[static_cast<std::size_t>(before)];
     } else {
       SPARING_RETURN_IF_ERROR(find_flow(clip.frames[static_cast<std::size_t>(before)].view(),
-                                        clip.frames[static_cast<std::size_t>(now)].view(), reverse));
+                                        clip.frames[static_cast<std::size_t>(now)].view(),
+                                        reverse));
     }
     SPARING_RETURN_IF_ERROR(consistency.add(labels[i - 1], labels[i], {flow->dx, flow->dy}));
     result.frame_ftc.push_back(consistency.last().value_or(0));

@@ -37,7 +37,8 @@ struct LabelledClip {
 // CamVid: `folder`/val and `folder`/val_labels. kInput: missing, or not of one size.
 Result<LabelledClip> load_camvid(const std::filesystem::path& folder);
 
-// 0, 1, .. n-1, n-2, .. 1, 0, 1 ..: what a clip shows that is played to and fro for `frames` frames.
+// 0, 1, .. n-1, n-2, .. 1, 0, 1 ..: what a clip shows that is played to and fro for `frames`
+// frames.
 std::vector<int> ping_pong(int clip_frames, int frames);
 
 // What one segmentation is worth. Shares, not per cent.
@@ -48,8 +49,8 @@ struct Judgement {
   std::vector<double> frame_miou;  // by frame
   std::vector<double> frame_ftc;   // by pair
 };
-// `labels` of the clip's frames in the order `shown`. F-TC and PC are of neighbours in it; flows of the
-// reverse order are found when they are needed. PC costs most and can be left out.
+// `labels` of the clip's frames in the order `shown`. F-TC and PC are of neighbours in it; flows of
+// the reverse order are found when they are needed. PC costs most and can be left out.
 Result<Judgement> judge(LabelledClip& clip, std::span<const int> shown,
                         std::span<const LabelMap> labels, bool with_pc);
 

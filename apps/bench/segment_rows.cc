@@ -131,11 +131,9 @@ Result<std::vector<double>> time_rows(const SegmentNets& nets, std::span<const S
   std::vector<std::vector<double>> seconds(rows.size());
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      SPARING_ASSIGN_OR_RETURN(
-          Segmenter segmenter,
-          Segmenter::create(nets.context, nets.main, nets.aux, rows[i].options));
-      const auto source =
-          play_frames(frames, static_cast<std::int64_t>(frames.size()), kRate);
+      SPARING_ASSIGN_OR_RETURN(Segmenter segmenter, Segmenter::create(nets.context, nets.main,
+                                                                      nets.aux, rows[i].options));
+      const auto source = play_frames(frames, static_cast<std::int64_t>(frames.size()), kRate);
       CountingConsumer consumer;
       const SegmentSummary summary = segmenter.run(*source, consumer);
       if (summary.error) return *summary.error;

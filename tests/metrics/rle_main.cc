@@ -28,8 +28,7 @@ void decode(std::istringstream& fields, sparing::LabelMap& map) {
   std::fill(map.labels.begin(), map.labels.end(), sparing::kIgnoreLabel);
   int label = 0;
   for (std::string counts; fields >> label >> counts;) {
-    const std::string problem =
-        sparing::decode_mask(counts, static_cast<std::uint8_t>(label), map);
+    const std::string problem = sparing::decode_mask(counts, static_cast<std::uint8_t>(label), map);
     if (problem.empty()) continue;
     std::printf("error: %s\n", problem.c_str());
     return;

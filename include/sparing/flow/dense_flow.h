@@ -54,12 +54,11 @@ class DenseFlow {
 
   DenseFlowPreset preset() const { return preset_; }
 
-  // The flow from `from` to `to` into `out`, whose memory is used again. With `warm_start` the search
-  // begins at what `out` holds (the field of the pair before, or a guess); it must then have the
-  // pictures' size and finite values.
-  // kInvalidArgument: a picture that is empty or smaller than kMinExtent, sizes that differ, a warm
-  // start from a field of another size or with values that are not finite; `out` is then as it was.
-  // kInternal: no memory.
+  // The flow from `from` to `to` into `out`, whose memory is used again. With `warm_start` the
+  // search begins at what `out` holds (the field of the pair before, or a guess); it must then have
+  // the pictures' size and finite values. kInvalidArgument: a picture that is empty or smaller than
+  // kMinExtent, sizes that differ, a warm start from a field of another size or with values that
+  // are not finite; `out` is then as it was. kInternal: no memory.
   Status compute(const LumaImage& from, const LumaImage& to, FlowField& out,
                  bool warm_start = false);
 
@@ -69,8 +68,8 @@ class DenseFlow {
   std::unique_ptr<Impl> impl_;
 };
 
-// The field on a grid of another size, bilinear between the centres of its pixels (the nearest at the
-// edges), its vectors scaled along: from flow on reduced luma to flow on the picture.
+// The field on a grid of another size, bilinear between the centres of its pixels (the nearest at
+// the edges), its vectors scaled along: from flow on reduced luma to flow on the picture.
 // Preconditions: neither size is empty; `out` is not `from`.
 void resize_flow(const FlowField& from, Size to, FlowField& out);
 

@@ -62,14 +62,12 @@ struct MaskSinkOptions {
   bool replace = false;  // png: whether the folder may hold pictures already
 };
 
-// "png": `path` is a folder, made where it is missing; one file a frame, named as the picture it is of
-// (STEM.png), or by the number of the video's frame, 000012.png. One input only. Each file appears
-// when it is complete.
-// "rle": `path` is a file, or "-" for standard output, of JSON Lines (docs/outputs.md), as open_sink()
-// writes them.
-// kOutput: cannot be created; kInvalidArgument: unknown format or extension, several sources for
-// "png", a folder that holds pictures already (unless `replace`), a file that is, by whatever link,
-// one of the sources'.
+// "png": `path` is a folder, made where it is missing; one file a frame, named as the picture it is
+// of (STEM.png), or by the number of the video's frame, 000012.png. One input only. Each file
+// appears when it is complete. "rle": `path` is a file, or "-" for standard output, of JSON Lines
+// (docs/outputs.md), as open_sink() writes them. kOutput: cannot be created; kInvalidArgument:
+// unknown format or extension, several sources for "png", a folder that holds pictures already
+// (unless `replace`), a file that is, by whatever link, one of the sources'.
 Result<std::unique_ptr<MaskSink>> open_mask_sink(const std::filesystem::path& path,
                                                  const RunInfo& run,
                                                  const MaskSinkOptions& options = {});
@@ -80,8 +78,8 @@ Result<std::unique_ptr<MaskSink>> open_mask_sink(const std::filesystem::path& pa
 class MaskReader {
  public:
   virtual ~MaskReader() = default;
-  // Of that frame; none where it has none. Frames are asked for in order. kInput: unreadable, damaged,
-  // not label maps; names the file, and the line and field.
+  // Of that frame; none where it has none. Frames are asked for in order. kInput: unreadable,
+  // damaged, not label maps; names the file, and the line and field.
   virtual Result<std::optional<LabelMap>> next(const SourceFrame& frame) = 0;
   // After the last frame: how many maps belong to no frame. kInput: maps were paired by order, and
   // some are left, so that the pairs are in doubt; as next().
@@ -96,10 +94,10 @@ struct MaskReaderOptions {
 
 // `path` is a folder of PNG files (not those of folders below it, hidden files left out), or a file
 // of JSON Lines as the "rle" sink writes it; `frames` is the source that they are of.
-// How a folder's files and frames belong together: where the frames are pictures, and one of them has
-// the name of a file but for the ending, by name; where they are a video's, and all names are whole
-// numbers, by number (from 0); else in natural order, all of them. Lines: by their frame number.
-// kInput: missing, a folder without PNG files, two of one number.
+// How a folder's files and frames belong together: where the frames are pictures, and one of them
+// has the name of a file but for the ending, by name; where they are a video's, and all names are
+// whole numbers, by number (from 0); else in natural order, all of them. Lines: by their frame
+// number. kInput: missing, a folder without PNG files, two of one number.
 Result<std::unique_ptr<MaskReader>> open_masks(const std::filesystem::path& path,
                                                const SourceInfo& frames,
                                                const MaskReaderOptions& options = {});

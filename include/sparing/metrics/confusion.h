@@ -22,8 +22,9 @@ struct SegmentationScores {
   std::int64_t pixels = 0;                 // whose truth is known
 };
 
-// Counts pixels by their true and their predicted class, summed over frames: the mIoU of many frames
-// is that of the sums, not the mean of the frames'. Not thread-safe; reading from several threads is.
+// Counts pixels by their true and their predicted class, summed over frames: the mIoU of many
+// frames is that of the sums, not the mean of the frames'. Not thread-safe; reading from several
+// threads is.
 class ConfusionMatrix {
  public:
   explicit ConfusionMatrix(const LabelClasses& classes);
@@ -34,8 +35,8 @@ class ConfusionMatrix {
   Status add(const LabelMap& truth, const LabelMap& predicted);
   // Precondition: of as many classes.
   void add(const ConfusionMatrix& other);
-  // One pixel of the true class that was predicted as `predicted`, or as nothing (classes().count()).
-  // Precondition: both in range.
+  // One pixel of the true class that was predicted as `predicted`, or as nothing
+  // (classes().count()). Precondition: both in range.
   void count(int truth, int predicted, std::int64_t pixels = 1) {
     counts_[index(truth, predicted)] += pixels;
   }

@@ -35,10 +35,10 @@ class FlowConsistency {
  public:
   explicit FlowConsistency(const LabelClasses& classes) : total_(classes), last_(classes) {}
 
-  // `flow` leads from `before` (t-1) to `after` (t). Pixels that leave the picture count nowhere, nor
-  // do those with an ignored label in either frame, nor those where `visible` (empty, or one a pixel
-  // of `before`) is 0. kInvalidArgument: as LabelClasses::check, sizes that differ; nothing was
-  // counted then.
+  // `flow` leads from `before` (t-1) to `after` (t). Pixels that leave the picture count nowhere,
+  // nor do those with an ignored label in either frame, nor those where `visible` (empty, or one a
+  // pixel of `before`) is 0. kInvalidArgument: as LabelClasses::check, sizes that differ; nothing
+  // was counted then.
   Status add(const LabelMap& before, const LabelMap& after, const FlowView& flow,
              std::span<const std::uint8_t> visible = {});
 
@@ -54,15 +54,15 @@ class FlowConsistency {
   std::int64_t pairs_ = 0;
 };
 
-// Labels that change where the picture does not: of the pixels that are static from one frame to the
-// next, those whose label differs. Not thread-safe.
+// Labels that change where the picture does not: of the pixels that are static from one frame to
+// the next, those whose label differs. Not thread-safe.
 class Flicker {
  public:
   explicit Flicker(const LabelClasses& classes) : classes_(classes) {}
 
-  // `still` has one value a pixel, not 0 where the picture stands still. Pixels with an ignored label
-  // in either frame count nowhere. kInvalidArgument: as LabelClasses::check, sizes that differ;
-  // nothing was counted then.
+  // `still` has one value a pixel, not 0 where the picture stands still. Pixels with an ignored
+  // label in either frame count nowhere. kInvalidArgument: as LabelClasses::check, sizes that
+  // differ; nothing was counted then.
   Status add(const LabelMap& before, const LabelMap& after, std::span<const std::uint8_t> still);
 
   // Share in [0, 1]; none without a static pixel.

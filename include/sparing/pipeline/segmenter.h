@@ -1,5 +1,5 @@
-// Segmentation of one stream: a source, a MainNet, by mode an AuxNet that learns, and temporal fusion,
-// run as overlapping stages:
+// Segmentation of one stream: a source, a MainNet, by mode an AuxNet that learns, and temporal
+// fusion, run as overlapping stages:
 //
 //   decode -> motion, import, MainNet -> AuxNet, fusion, labels -> output
 //
@@ -41,8 +41,9 @@ struct SegmentOptions {
             .choices("auto|main|ensemble|auxadapt|temporal|ensemble+temporal|auxadapt+temporal|aux|"
                      "ema|emaflow|tent"),
         option("main-every", &SegmentOptions::main_every)
-            .help("MainNet looks at every n-th frame (and after cuts); between, masks move with the "
-                  "picture")
+            .help(
+                "MainNet looks at every n-th frame (and after cuts); between, masks move with the "
+                "picture")
             .unit("frames")
             .range(1, 100),
         option("budget", &SegmentOptions::budget)
@@ -53,7 +54,8 @@ struct SegmentOptions {
             .help("size of MainNet's input (default: the model's)")
             .unit("WxH"),
         option("deterministic", &SegmentOptions::deterministic)
-            .help("the same bytes from run to run with the same --threads: no clock in any decision"),
+            .help(
+                "the same bytes from run to run with the same --threads: no clock in any decision"),
     };
   }
 };
@@ -83,7 +85,7 @@ struct FrameTimes {
 
 struct SegmentedFrame {
   SourceFrame source;
-  PictureMotion motion;            // to the frame before that showed something
+  PictureMotion motion;      // to the frame before that showed something
   bool main_looked = false;  // MainNet saw this frame
   // At the network's output size, covers the whole picture as it is shown.
   ProbabilityMap probabilities;
@@ -130,7 +132,8 @@ class Segmenter {
  public:
   // Errors as Detector::create, StreamSegmenter::create and validate() above; kModel also: a model
   // that is not for segmentation, or whose input shows only a part of the frame (fit crop).
-  static Result<Segmenter> create(Context context, const Model& main, const std::optional<Model>& aux,
+  static Result<Segmenter> create(Context context, const Model& main,
+                                  const std::optional<Model>& aux,
                                   const SegmenterOptions& options = {});
   Segmenter(Segmenter&&) noexcept;
   Segmenter& operator=(Segmenter&&) noexcept;

@@ -28,8 +28,7 @@ Neighbours neighbours(double position, int count) {
 }  // namespace
 
 Status validate(const MaskView& mask) {
-  const std::string size =
-      std::to_string(mask.size.width) + "x" + std::to_string(mask.size.height);
+  const std::string size = std::to_string(mask.size.width) + "x" + std::to_string(mask.size.height);
   if (mask.size.width < 1 || mask.size.height < 1) {
     return Error{ErrorCode::kInvalidArgument, "mask of the foreground", size + " has no pixels",
                  "give a mask"};
@@ -39,13 +38,12 @@ Status validate(const MaskView& mask) {
   const std::size_t given = mask.bytes.empty() ? mask.floats.size() : mask.bytes.size();
   if (given != needed) {
     return Error{ErrorCode::kInvalidArgument, "mask of the foreground",
-                 std::to_string(given) + " values for " + size,
-                 "give " + std::to_string(needed)};
+                 std::to_string(given) + " values for " + size, "give " + std::to_string(needed)};
   }
   const Rect& r = mask.region;
   if (!is_finite(r) || r.width < 0 || r.height < 0 ||
-      (!r.empty() && (r.x < 0 || r.y < 0 || r.right() > mask.size.width ||
-                      r.bottom() > mask.size.height))) {
+      (!r.empty() &&
+       (r.x < 0 || r.y < 0 || r.right() > mask.size.width || r.bottom() > mask.size.height))) {
     return Error{ErrorCode::kInvalidArgument, "region of the foreground's mask",
                  "it reaches outside " + size, "keep it inside, or leave it out"};
   }

@@ -56,8 +56,8 @@ struct BackgroundComposer::Impl {
   }
 
   void blend_blurred(Picture& picture) {
-    const double radius = options.blur_radius < 1 ? options.blur_radius * picture.size().height
-                                                  : options.blur_radius;
+    const double radius =
+        options.blur_radius < 1 ? options.blur_radius * picture.size().height : options.blur_radius;
     blur.prepare(picture, alpha, radius / 2);
     blend(picture, [&](int p, int y) {
       if (y == 0) blur.begin(p);

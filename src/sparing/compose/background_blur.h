@@ -17,8 +17,8 @@ namespace sparing {
 // is its mean colour.
 class BackgroundBlur {
  public:
-  // Reads the picture before it is changed. `sigma` in pixels; below 1 it is 1. Preconditions: alpha
-  // has the picture's size.
+  // Reads the picture before it is changed. `sigma` in pixels; below 1 it is 1. Preconditions:
+  // alpha has the picture's size.
   void prepare(const Picture& picture, const ByteRaster& alpha, double sigma);
   // Sample row y of the plane. Precondition: prepare() was called; rows of a plane come in order
   // after begin().

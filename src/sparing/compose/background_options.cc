@@ -21,8 +21,8 @@ constexpr std::array<BackgroundEffectInfo, 4> kEffects{{
 }};
 
 Error invalid(std::string_view text, std::string problem, std::string fix) {
-  return {ErrorCode::kInvalidArgument, "background '" + std::string(text) + "'",
-          std::move(problem), std::move(fix)};
+  return {ErrorCode::kInvalidArgument, "background '" + std::string(text) + "'", std::move(problem),
+          std::move(fix)};
 }
 
 std::string effect_list() {

@@ -2,8 +2,8 @@
 
 namespace sparing {
 
-// Sums fit 16 bits, in which twice as many are blended at once. (t + (t >> 8)) >> 8 with t = x + 128
-// is x / 255 to the nearest for all x up to 255 * 255.
+// Sums fit 16 bits, in which twice as many are blended at once. (t + (t >> 8)) >> 8 with t = x +
+// 128 is x / 255 to the nearest for all x up to 255 * 255.
 void blend_row(std::uint8_t* __restrict top, const std::uint8_t* __restrict alpha,
                const std::uint8_t* __restrict bottom, int count) {
   for (int i = 0; i < count; ++i) {

@@ -72,8 +72,7 @@ struct ComparisonPanel::Impl {
     };
     const Size size{even(picture.size().width * zoom, place.width),
                     even(picture.size().height * zoom, place.height)};
-    SPARING_RETURN_IF_ERROR(
-        converter.stretch(picture.view(), size, panel.color_space(), scaled));
+    SPARING_RETURN_IF_ERROR(converter.stretch(picture.view(), size, panel.color_space(), scaled));
     const int left = place.x + (place.width - size.width) / 4 * 2;
     const int top = place.y + (place.height - size.height) / 4 * 2;
     for (int p = 0; p < 3; ++p) {
@@ -98,8 +97,10 @@ struct ComparisonPanel::Impl {
     std::string title = item.title;
     const auto room = static_cast<std::size_t>(std::max(0, layout->text_columns() - 2));
     if (title.size() > room) title.resize(room);
-    text(canvas, title, {static_cast<double>(cell.x + 2 * kGlyphAdvance * scale),
-                         static_cast<double>(cell.y + scale)}, luma);
+    text(canvas, title,
+         {static_cast<double>(cell.x + 2 * kGlyphAdvance * scale),
+          static_cast<double>(cell.y + scale)},
+         luma);
     const PixelRect picture = layout->picture_of(index);
     int y = picture.y + picture.height + 2 * scale;
     const int bottom = cell.y + cell.height;
@@ -112,8 +113,8 @@ struct ComparisonPanel::Impl {
 
   int strip_row(double value, const PixelRect& plot) const {
     const double part = (value - options.curve_low) / (options.curve_high - options.curve_low);
-    return plot.y + static_cast<int>(std::lround((1 - std::clamp(part, 0.0, 1.0)) *
-                                                 (plot.height - 2)));
+    return plot.y +
+           static_cast<int>(std::lround((1 - std::clamp(part, 0.0, 1.0)) * (plot.height - 2)));
   }
 
   void draw_curves(std::span<const PanelItem> given, Picture& panel) {
@@ -162,8 +163,8 @@ struct ComparisonPanel::Impl {
     }
     if (!layout) begin(given);
     if (static_cast<int>(given.size()) != items) {
-      return invalid("comparison", std::to_string(given.size()) + " pictures after " +
-                                       std::to_string(items),
+      return invalid("comparison",
+                     std::to_string(given.size()) + " pictures after " + std::to_string(items),
                      "give as many each time");
     }
     const Picture& first = *given.front().picture;
@@ -191,17 +192,17 @@ Result<ComparisonPanel> ComparisonPanel::create(const ComparisonPanelOptions& op
   const Size most = options.most;
   if (most.width < 320 || most.height < 240 || most.width > kMaxFrameExtent ||
       most.height > kMaxFrameExtent) {
-    return invalid("size of the comparison",
-                   std::to_string(most.width) + "x" + std::to_string(most.height) +
-                       " is out of range",
-                   "give 320x240 to 16384x16384");
+    return invalid(
+        "size of the comparison",
+        std::to_string(most.width) + "x" + std::to_string(most.height) + " is out of range",
+        "give 320x240 to 16384x16384");
   }
   if (!(options.curve_high > options.curve_low) || !std::isfinite(options.curve_high) ||
       !std::isfinite(options.curve_low)) {
-    return invalid("range of the curve",
-                   number_text(options.curve_low) + " to " + number_text(options.curve_high) +
-                       " is no range",
-                   "give two numbers, the lower one first");
+    return invalid(
+        "range of the curve",
+        number_text(options.curve_low) + " to " + number_text(options.curve_high) + " is no range",
+        "give two numbers, the lower one first");
   }
   auto impl = std::make_unique<Impl>();
   impl->options = options;

@@ -16,8 +16,8 @@ inline Status check_labels(const LabelMap& labels, const Picture& picture) {
     return Error{ErrorCode::kInvalidArgument, "labels of a picture", size + " has no pixels",
                  "give a label for each pixel"};
   }
-  const std::size_t needed = static_cast<std::size_t>(labels.size.width) *
-                             static_cast<std::size_t>(labels.size.height);
+  const std::size_t needed =
+      static_cast<std::size_t>(labels.size.width) * static_cast<std::size_t>(labels.size.height);
   if (labels.labels.size() != needed) {
     return Error{ErrorCode::kInvalidArgument, "labels of a picture",
                  std::to_string(labels.labels.size()) + " labels for " + size,

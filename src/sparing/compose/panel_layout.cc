@@ -32,20 +32,20 @@ Arrangement arrange(const PanelContent& content, int columns) {
       std::clamp(static_cast<int>(drawn_width / (kWantedColumns * kGlyphAdvance)), 1, 4);
   const int line = PanelLayout::line_height(layout.text_scale);
   layout.title_height = even(line + layout.text_scale * 2 + 1);
-  layout.text_height = content.lines > 0 ? even(line * content.lines + layout.text_scale * 2 + 1) : 0;
+  layout.text_height =
+      content.lines > 0 ? even(line * content.lines + layout.text_scale * 2 + 1) : 0;
   const int strip = content.strip ? even(std::max(side / 8.0, 5.0 * line)) : 0;
 
   const int around = layout.gap * (layout.rows + 1) + (strip > 0 ? strip + layout.gap : 0);
-  const double cell_height =
-      static_cast<double>(content.most.height - around) / layout.rows - layout.title_height -
-      layout.text_height;
-  result.zoom = std::min({1.0, cell_width / content.picture.width,
-                          cell_height / content.picture.height});
+  const double cell_height = static_cast<double>(content.most.height - around) / layout.rows -
+                             layout.title_height - layout.text_height;
+  result.zoom =
+      std::min({1.0, cell_width / content.picture.width, cell_height / content.picture.height});
   layout.picture = {even(content.picture.width * result.zoom),
                     even(content.picture.height * result.zoom)};
-  layout.panel = {layout.gap + columns * (layout.picture.width + layout.gap),
-                  around + layout.rows * (layout.title_height + layout.picture.height +
-                                          layout.text_height)};
+  layout.panel = {
+      layout.gap + columns * (layout.picture.width + layout.gap),
+      around + layout.rows * (layout.title_height + layout.picture.height + layout.text_height)};
   if (strip > 0) {
     layout.strip = {layout.gap, layout.panel.height - layout.gap - strip,
                     layout.panel.width - 2 * layout.gap, strip};

@@ -7,9 +7,9 @@ namespace sparing {
 
 struct PanelContent {
   int items = 1;
-  int lines = 0;   // of text below each
-  Size picture;    // the first one's size
-  Size most;       // of the panel
+  int lines = 0;  // of text below each
+  Size picture;   // the first one's size
+  Size most;      // of the panel
   bool strip = false;
 };
 

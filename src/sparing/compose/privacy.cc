@@ -51,8 +51,8 @@ BlockMeans block_means(const Picture& picture, int plane, const ByteRaster& mask
   const Size size = picture.plane_size(plane);
   BlockMeans result;
   result.count = {(size.width + block - 1) / block, (size.height + block - 1) / block};
-  const std::size_t blocks = static_cast<std::size_t>(result.count.width) *
-                             static_cast<std::size_t>(result.count.height);
+  const std::size_t blocks =
+      static_cast<std::size_t>(result.count.width) * static_cast<std::size_t>(result.count.height);
   std::vector<std::int64_t> sums(blocks), samples(blocks);
   for (int y = 0; y < size.height; ++y) {
     const std::uint8_t* in = picture.row(plane, y);

@@ -71,9 +71,10 @@ Result<PrivacyOptions> parse_privacy(std::string_view text, std::span<const std:
     const std::string_view name = names.substr(0, comma);
     const std::optional<std::uint8_t> id = find_class(name, labels);
     if (!id) {
-      return invalid(text, name.empty() ? "a class is missing"
-                                        : "there is no class '" + std::string(name) + "'",
-                     "give " + class_list(labels));
+      return invalid(
+          text,
+          name.empty() ? "a class is missing" : "there is no class '" + std::string(name) + "'",
+          "give " + class_list(labels));
     }
     if (std::find(options.classes.begin(), options.classes.end(), *id) == options.classes.end()) {
       options.classes.push_back(*id);

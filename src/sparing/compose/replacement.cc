@@ -52,8 +52,8 @@ Status Replacement::advance(double seconds) {
     }
     const VideoFrame& last = shown_.frame.view();
     const double duration = last.duration.seconds();
-    const double length = seconds_between(first_, last.timestamp) +
-                          (duration > 0 ? duration : kUsualDuration);
+    const double length =
+        seconds_between(first_, last.timestamp) + (duration > 0 ? duration : kUsualDuration);
     if (elapsed < length) return {};
     // Whole passes that nobody saw are left out.
     start_ += length * std::max(1.0, std::floor(elapsed / length));

@@ -131,8 +131,8 @@ Status DenseFlow::compute(const LumaImage& from, const LumaImage& to, FlowField&
   if (warm_start) SPARING_RETURN_IF_ERROR(validate_start(out, from.size()));
   Impl& impl = *impl_;
   try {
-    // A DIS object adjusts its scales to small pictures and keeps them, and goes on using a field it
-    // was once given: what it computes would depend on what it computed before.
+    // A DIS object adjusts its scales to small pictures and keeps them, and goes on using a field
+    // it was once given: what it computes would depend on what it computed before.
     if (impl.dis.empty() || !(impl.size == from.size()) || (impl.warm && !warm_start)) {
       impl.dis = cv::DISOpticalFlow::create(row_of(preset_).opencv);
       impl.size = from.size();

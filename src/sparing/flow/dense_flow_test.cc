@@ -74,9 +74,8 @@ TEST(DenseFlow, FindsShiftsWithinHalfAPixelInBothDirectionsOfBothAxes) {
          {std::pair{0.0, 0.0}, {1.5, -0.75}, {-3.25, 2.0}, {6.5, 5.0}, {-9.0, -7.5}}) {
       const LumaImage to = texture.draw({240, 176}, {1, dx, dy});
       const FlowField field = flow_of(from, to, preset);
-      const double share = share_right(field, 24, 0.5, [dx = dx, dy = dy](double, double) {
-        return std::pair{dx, dy};
-      });
+      const double share = share_right(
+          field, 24, 0.5, [dx = dx, dy = dy](double, double) { return std::pair{dx, dy}; });
       EXPECT_GE(share, 0.95) << to_string(preset) << " " << dx << "," << dy;
     }
   }
@@ -87,9 +86,8 @@ TEST(DenseFlow, FindsAGrowingPicture) {
   const FlowField field =
       flow_of(texture.draw({240, 176}, {}), texture.draw({240, 176}, {1.04, -2, 1}));
   // A point p of the first picture is at 1.04 p + (-2, 1) in the second.
-  EXPECT_GE(share_right(field, 24, 0.5, [](double x, double y) {
-              return std::pair{0.04 * x - 2, 0.04 * y + 1};
-            }),
+  EXPECT_GE(share_right(field, 24, 0.5,
+                        [](double x, double y) { return std::pair{0.04 * x - 2, 0.04 * y + 1}; }),
             0.95);
 }
 
@@ -173,8 +171,17 @@ TEST(DenseFlow, ComputesEverySizeFromTheLeastOnWithoutAFlaw) {
   for (const DenseFlowPreset preset : kAllPresets) {
     DenseFlow flow(preset);
     FlowField field;
-    for (const Size size : {Size{32, 32}, {33, 47}, {32, 400}, {400, 32}, {45, 46}, {63, 64},
-                            {90, 33}, {91, 91}, {127, 129}, {320, 33}, {33, 321}}) {
+    for (const Size size : {Size{32, 32},
+                            {33, 47},
+                            {32, 400},
+                            {400, 32},
+                            {45, 46},
+                            {63, 64},
+                            {90, 33},
+                            {91, 91},
+                            {127, 129},
+                            {320, 33},
+                            {33, 321}}) {
       const LumaImage from = texture.draw(size, {});
       const LumaImage to = texture.draw(size, {1, 1, 0.5});
       ASSERT_TRUE(flow.compute(from, to, field).ok());

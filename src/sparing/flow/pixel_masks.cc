@@ -104,8 +104,7 @@ Status find_still(const LumaImage& before, const LumaImage& after, std::vector<s
       const auto left = static_cast<std::size_t>(std::max(x - options.radius, 0));
       const auto right = static_cast<std::size_t>(std::min(x + options.radius + 1, width));
       const std::uint64_t sum = below[right] + above[left] - below[left] - above[right];
-      const double pixels =
-          static_cast<double>(right - left) * static_cast<double>(bottom - top);
+      const double pixels = static_cast<double>(right - left) * static_cast<double>(bottom - top);
       still[i] = static_cast<double>(sum) <= options.most_difference * pixels ? 1 : 0;
     }
   }

@@ -27,7 +27,8 @@ TEST(FindVisible, LosesWhatLeavesThePicture) {
   ASSERT_TRUE(find_visible(constant({6, 4}, 2, -1), constant({6, 4}, -2, 1), visible).ok());
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 6; ++x) {
-      EXPECT_EQ(visible[static_cast<std::size_t>(y * 6 + x)], x < 4 && y > 0 ? 1 : 0) << x << "," << y;
+      EXPECT_EQ(visible[static_cast<std::size_t>(y * 6 + x)], x < 4 && y > 0 ? 1 : 0)
+          << x << "," << y;
     }
   }
 }
@@ -67,8 +68,9 @@ TEST(FindVisible, AllowsAGapThatGrowsWithTheMotion) {
 
 TEST(FindVisible, RefusesFieldsThatDoNotBelongTogether) {
   std::vector<std::uint8_t> visible;
-  for (const auto& status : {find_visible({}, {}, visible),
-                             find_visible(constant({4, 4}, 0, 0), constant({4, 5}, 0, 0), visible)}) {
+  for (const auto& status :
+       {find_visible({}, {}, visible),
+        find_visible(constant({4, 4}, 0, 0), constant({4, 5}, 0, 0), visible)}) {
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   }

@@ -125,8 +125,8 @@ Status check_label_map(const LabelMap& labels, const std::string& thing) {
     return Error{ErrorCode::kInvalidArgument, thing, "a label map of " + size + " pixels",
                  "give 1 to " + std::to_string(kMaxFrameExtent) + " columns and rows"};
   }
-  if (labels.labels.size() != static_cast<std::size_t>(labels.size.width) *
-                                  static_cast<std::size_t>(labels.size.height)) {
+  if (labels.labels.size() !=
+      static_cast<std::size_t>(labels.size.width) * static_cast<std::size_t>(labels.size.height)) {
     return Error{ErrorCode::kInvalidArgument, thing,
                  std::to_string(labels.labels.size()) + " labels for " + size + " pixels",
                  "give one a pixel"};

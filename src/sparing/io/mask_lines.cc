@@ -14,8 +14,8 @@ Result<Size> read_size(const JsonRecord& record, const char* field, bool height_
   SPARING_ASSIGN_OR_RETURN(const nlohmann::json* pair, record.array(field));
   const auto side = [&](std::size_t i) -> std::int64_t {
     if (pair->size() != 2 || !(*pair)[i].is_number_unsigned()) return 0;
-    return static_cast<std::int64_t>(
-        std::min<std::uint64_t>((*pair)[i].get<std::uint64_t>(), std::uint64_t{kMaxFrameExtent} + 1));
+    return static_cast<std::int64_t>(std::min<std::uint64_t>((*pair)[i].get<std::uint64_t>(),
+                                                             std::uint64_t{kMaxFrameExtent} + 1));
   };
   const std::int64_t first = side(0);
   const std::int64_t second = side(1);
@@ -47,8 +47,8 @@ Status read_mask(const JsonRecord& record, LabelMap& labels) {
   if (counts == rle->end() || !counts->is_string()) {
     return runs.error("counts", "is no text", "give COCO's compressed run lengths");
   }
-  const std::string problem = decode_mask(counts->get_ref<const std::string&>(),
-                                          static_cast<std::uint8_t>(label), labels);
+  const std::string problem =
+      decode_mask(counts->get_ref<const std::string&>(), static_cast<std::uint8_t>(label), labels);
   if (!problem.empty()) {
     return runs.error("counts", "is wrong: " + problem, "give COCO's compressed run lengths");
   }

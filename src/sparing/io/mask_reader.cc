@@ -57,8 +57,7 @@ class FolderReader final : public MaskReader {
       const auto found = by_number_.find(frame.index);
       if (found == by_number_.end()) {
         if (pairing_ == Pairing::kNumber) return std::optional<LabelMap>();
-        return masks_error(path_,
-                           "there are " + std::to_string(frame.index) + ", but more frames",
+        return masks_error(path_, "there are " + std::to_string(frame.index) + ", but more frames",
                            "give one for each frame, or name them as the frames");
       }
       file = found->second;
@@ -141,8 +140,8 @@ Result<std::unique_ptr<MaskReader>> open_folder(const fs::path& path, const Sour
       by_number.emplace(static_cast<std::int64_t>(i), files[i]);
     }
   }
-  return std::unique_ptr<MaskReader>(std::make_unique<FolderReader>(
-      path, pairing, std::move(by_name), std::move(by_number)));
+  return std::unique_ptr<MaskReader>(
+      std::make_unique<FolderReader>(path, pairing, std::move(by_name), std::move(by_number)));
 }
 
 // ---- JSON Lines
@@ -192,8 +191,7 @@ class LineReader final : public MaskReader {
     std::string text;
     while (std::getline(stream_, text)) {
       ++number_;
-      const std::string thing =
-          "file '" + path_.string() + "', line " + std::to_string(number_);
+      const std::string thing = "file '" + path_.string() + "', line " + std::to_string(number_);
       if (text.size() > kMaxLineBytes) {
         return Error{ErrorCode::kInput, thing, "it is longer than 256 MB",
                      "give the file that a mask output wrote"};
@@ -202,17 +200,17 @@ class LineReader final : public MaskReader {
       SPARING_ASSIGN_OR_RETURN(MaskLine line, parse_mask_line(text, thing));
       if (wanted_ && line.stream != *wanted_) continue;
       if (of_.value_or(line.stream) != line.stream) {
-        return Error{ErrorCode::kInput, thing,
-                     "field 'stream' is " + std::to_string(line.stream) + " after " +
-                         std::to_string(*of_),
-                     "name one with --stream"};
+        return Error{
+            ErrorCode::kInput, thing,
+            "field 'stream' is " + std::to_string(line.stream) + " after " + std::to_string(*of_),
+            "name one with --stream"};
       }
       of_ = line.stream;
       if (line.frame <= last_) {
-        return Error{ErrorCode::kInput, thing,
-                     "field 'frame' is " + std::to_string(line.frame) + " after " +
-                         std::to_string(last_),
-                     "give the output of one run, its lines in order"};
+        return Error{
+            ErrorCode::kInput, thing,
+            "field 'frame' is " + std::to_string(line.frame) + " after " + std::to_string(last_),
+            "give the output of one run, its lines in order"};
       }
       last_ = line.frame;
       ahead_ = std::move(line);

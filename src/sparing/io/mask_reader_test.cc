@@ -134,8 +134,8 @@ TEST(MaskFolder, TellsWhatIsWrong) {
 std::string line(int stream, int frame, const std::string& masks = "[]",
                  const std::string& size = "[3,2]") {
   return "{\"schema\":1,\"stream\":" + std::to_string(stream) +
-         ",\"frame\":" + std::to_string(frame) + ",\"mask_size\":" + size +
-         ",\"masks\":" + masks + "}\n";
+         ",\"frame\":" + std::to_string(frame) + ",\"mask_size\":" + size + ",\"masks\":" + masks +
+         "}\n";
 }
 
 TEST(MaskLines, ReadBackWhatTheSinkWrote) {

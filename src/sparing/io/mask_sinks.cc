@@ -159,7 +159,10 @@ struct MaskSinkRow {
   bool many_streams;  // its records name the stream
 };
 constexpr std::array<MaskSinkRow, 2> kMaskSinks{{
-    {{"png", "", "a folder of 8-bit grey PNG pictures of class numbers"}, open_png_sink, false, false},
+    {{"png", "", "a folder of 8-bit grey PNG pictures of class numbers"},
+     open_png_sink,
+     false,
+     false},
     {{"rle", "jsonl", "JSON Lines, one object a frame, masks as COCO's run lengths"},
      open_rle_sink,
      true,

@@ -38,8 +38,8 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return std::nullopt;
 }
 
-// Counts of runs become text as they come: from the third on as the difference to the one before the
-// one before.
+// Counts of runs become text as they come: from the third on as the difference to the one before
+// the one before.
 class CountWriter {
  public:
   void add(std::int64_t count) {

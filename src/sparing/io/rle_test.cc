@@ -46,9 +46,7 @@ TEST(Rle, WritesWhatPycocotoolsWrites) {
             "00000000000000000000000000000000000000000000000000nn0");
 }
 
-TEST(Rle, HasNoMaskWhereNothingHasAClass) {
-  EXPECT_THAT(encode_masks(blank({3, 2})), IsEmpty());
-}
+TEST(Rle, HasNoMaskWhereNothingHasAClass) { EXPECT_THAT(encode_masks(blank({3, 2})), IsEmpty()); }
 
 TEST(Rle, ReadsBackRandomMapsOfManyShapes) {
   std::mt19937 random(6);
@@ -74,8 +72,8 @@ TEST(Rle, NamesWhatIsWrongWithAText) {
     LabelMap map = blank({3, 2});
     return decode_mask(text, 1, map);
   };
-  EXPECT_EQ(problem("06"), "");    // all of it
-  EXPECT_EQ(problem("6"), "");     // nothing of it
+  EXPECT_EQ(problem("06"), "");  // all of it
+  EXPECT_EQ(problem("6"), "");   // nothing of it
   EXPECT_EQ(problem("222"), "");
   EXPECT_THAT(problem(""), HasSubstr("cover 0 of 6"));
   EXPECT_THAT(problem("22"), HasSubstr("cover 4 of 6"));

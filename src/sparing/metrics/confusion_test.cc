@@ -160,7 +160,8 @@ TEST(ConfusionMatrix, RefusesMapsThatCannotBeCompared) {
     EXPECT_FALSE(status.ok());
     return status.ok() ? "" : status.error().to_string();
   };
-  EXPECT_THAT(text(good, map_of({1, 2}, {0, 1})), HasSubstr("have 1x2 pixels, and true labels 2x1"));
+  EXPECT_THAT(text(good, map_of({1, 2}, {0, 1})),
+              HasSubstr("have 1x2 pixels, and true labels 2x1"));
   EXPECT_THAT(text(map_of({2, 1}, {0, 2}), good), HasSubstr("true labels: label 2 at (1, 0)"));
   EXPECT_THAT(text(good, map_of({2, 1}, {77, 1})), HasSubstr("predicted labels: label 77"));
   EXPECT_FALSE(matrix.scores().miou) << "something was counted";

@@ -47,7 +47,8 @@ void check(int channels, int blocks, std::mt19937& random) {
   raise_to_correlations(
       {channels, rows.data() + 1, columns.data() + 1, blocks, row_best.data(), column_best.data()});
   const double tolerance = 1e-6 * channels;
-  for (std::size_t r = 0; r < kRows; ++r) EXPECT_NEAR(row_best[r], rows_expected[r], tolerance) << r;
+  for (std::size_t r = 0; r < kRows; ++r)
+    EXPECT_NEAR(row_best[r], rows_expected[r], tolerance) << r;
   for (std::size_t i = 0; i < count; ++i) {
     EXPECT_NEAR(column_best[i], columns_expected[i], tolerance) << i;
   }

@@ -77,14 +77,14 @@ std::vector<std::uint8_t> cell_labels(const LabelledFeatures& frame) {
   const Size pixels = frame.labels.size;
   // In whole numbers: floor((2 i + 1) / (2 cells) * pixels).
   const auto under = [](int i, int count, int extent) {
-    return static_cast<std::size_t>((2 * std::int64_t{i} + 1) * extent /
-                                    (2 * std::int64_t{count}));
+    return static_cast<std::size_t>((2 * std::int64_t{i} + 1) * extent / (2 * std::int64_t{count}));
   };
   std::vector<std::uint8_t> labels;
   labels.reserve(static_cast<std::size_t>(cells.width) * static_cast<std::size_t>(cells.height));
   for (int y = 0; y < cells.height; ++y) {
     const auto row = frame.labels.row(static_cast<int>(under(y, cells.height, pixels.height)));
-    for (int x = 0; x < cells.width; ++x) labels.push_back(row[under(x, cells.width, pixels.width)]);
+    for (int x = 0; x < cells.width; ++x)
+      labels.push_back(row[under(x, cells.width, pixels.width)]);
   }
   return labels;
 }
@@ -129,7 +129,8 @@ Cells make_cells(const LabelledFeatures& frame, const LabelClasses& classes, int
       if (cells.counts[position] != 0) cells.mean[channel] += unit;
     }
   }
-  for (double& value : cells.mean) value /= static_cast<double>(std::max<std::size_t>(cells.number, 1));
+  for (double& value : cells.mean)
+    value /= static_cast<double>(std::max<std::size_t>(cells.number, 1));
   return cells;
 }
 
@@ -174,8 +175,8 @@ void compare(const Cells& rows, const Cells& columns, const TileJob& tile, Best&
 // Rows of the blocks [begin, end) against all columns.
 void compare_rows(const Cells& rows, const Cells& columns, std::size_t begin, std::size_t end,
                   Best& row_best, Best& column_best) {
-  const std::size_t tile = std::max<std::size_t>(
-      1, kTileBytes / (columns.block_floats() * sizeof(float)));
+  const std::size_t tile =
+      std::max<std::size_t>(1, kTileBytes / (columns.block_floats() * sizeof(float)));
   for (const CellGroup& group : columns.groups) {
     for (std::size_t first = group.begin; first < group.end; first += tile) {
       const std::size_t last = std::min(first + tile, group.end);

@@ -138,9 +138,10 @@ TEST(PerceptualConsistency, OfAFrameWithItselfIsOne) {
 TEST(PerceptualConsistency, AgreesWithThePlainDefinition) {
   std::mt19937 random(21);
   const LabelClasses classes = classes_of(5, {3, 11});
-  for (const auto& [a_cells, b_cells, channels] :
-       {std::tuple{Size{1, 1}, Size{5, 1}, 3}, {Size{7, 5}, Size{7, 5}, 1 + 4},
-        {Size{23, 17}, Size{19, 21}, 33}, {Size{25, 20}, Size{25, 20}, 8}}) {
+  for (const auto& [a_cells, b_cells, channels] : {std::tuple{Size{1, 1}, Size{5, 1}, 3},
+                                                   {Size{7, 5}, Size{7, 5}, 1 + 4},
+                                                   {Size{23, 17}, Size{19, 21}, 33},
+                                                   {Size{25, 20}, Size{25, 20}, 8}}) {
     Frame a = random_frame(a_cells, {64, 48}, channels, random, 3);
     Frame b = random_frame(b_cells, {31, 57}, channels, random, 5);
     a.values[0] = 0;

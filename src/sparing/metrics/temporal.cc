@@ -45,9 +45,9 @@ Status warp_labels(const LabelMap& labels, const FlowView& flow, LabelMap& out) 
       const float v = static_cast<float>(y) + 0.5f + flow.dy[i];
       // False for NaN, too.
       const bool inside = u >= 0 && v >= 0 && u < right && v < bottom;
-      warped.labels[i] = inside ? labels.labels[static_cast<std::size_t>(v) * width +
-                                                static_cast<std::size_t>(u)]
-                                : kIgnoreLabel;
+      warped.labels[i] =
+          inside ? labels.labels[static_cast<std::size_t>(v) * width + static_cast<std::size_t>(u)]
+                 : kIgnoreLabel;
     }
   }
   out = std::move(warped);

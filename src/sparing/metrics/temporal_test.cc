@@ -183,10 +183,9 @@ TEST(Flicker, IsTheShareOfStaticPixelsThatChange) {
   EXPECT_FALSE(flicker.total());
   // Static are all but the third; the last two have no class in one frame.
   const std::vector<std::uint8_t> still{1, 1, 0, 1, 1, 1};
-  ASSERT_TRUE(flicker
-                  .add(map_of({6, 1}, {0, 1, 0, 2, 9, 1}), map_of({6, 1}, {0, 2, 1, 2, 0, 255}),
-                       still)
-                  .ok());
+  ASSERT_TRUE(
+      flicker.add(map_of({6, 1}, {0, 1, 0, 2, 9, 1}), map_of({6, 1}, {0, 2, 1, 2, 0, 255}), still)
+          .ok());
   EXPECT_DOUBLE_EQ(*flicker.last(), 1.0 / 3);
   const LabelMap same = map_of({6, 1}, {0, 0, 0, 0, 0, 0});
   ASSERT_TRUE(flicker.add(same, same, still).ok());

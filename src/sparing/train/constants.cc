@@ -96,7 +96,8 @@ Result<OnnxTensor> reshape(const OnnxNode& node, Inputs inputs) {
         return problem(node, "to shape " + to_string_shape(shape));
       }
       if (dimension > 0) known *= dimension;
-      if (known > (std::int64_t{1} << 30)) return problem(node, "to shape " + to_string_shape(shape));
+      if (known > (std::int64_t{1} << 30))
+        return problem(node, "to shape " + to_string_shape(shape));
     }
     for (std::int64_t& dimension : shape) {
       if (dimension == -1) dimension = static_cast<std::int64_t>(result.size()) / known;
@@ -134,8 +135,8 @@ Result<OnnxTensor> reshape(const OnnxNode& node, Inputs inputs) {
 
 Result<OnnxTensor> gather(const OnnxNode& node, Inputs inputs) {
   if (inputs.size() < 2 || inputs[1] == nullptr || inputs[1]->is_float ||
-      inputs[0]->shape.size() != 1 || inputs[1]->shape.size() > 1 ||
-      node.integer("axis", 0) != 0 || inputs[1]->size() > kMaxComputed) {
+      inputs[0]->shape.size() != 1 || inputs[1]->shape.size() > 1 || node.integer("axis", 0) != 0 ||
+      inputs[1]->size() > kMaxComputed) {
     return problem(node, "of something else than a list");
   }
   OnnxTensor result;
@@ -250,11 +251,11 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"Constant", constant},    Row{"Identity", identity},   Row{"Cast", cast},
-    Row{"Floor", floor_of},       Row{"Ceil", floor_of},       Row{"Reshape", reshape},
-    Row{"Squeeze", reshape},      Row{"Unsqueeze", reshape},   Row{"Gather", gather},
-    Row{"Slice", slice},          Row{"Concat", concat},       Row{"Add", arithmetic},
-    Row{"Sub", arithmetic},       Row{"Mul", arithmetic},      Row{"Div", arithmetic},
+    Row{"Constant", constant}, Row{"Identity", identity}, Row{"Cast", cast},
+    Row{"Floor", floor_of},    Row{"Ceil", floor_of},     Row{"Reshape", reshape},
+    Row{"Squeeze", reshape},   Row{"Unsqueeze", reshape}, Row{"Gather", gather},
+    Row{"Slice", slice},       Row{"Concat", concat},     Row{"Add", arithmetic},
+    Row{"Sub", arithmetic},    Row{"Mul", arithmetic},    Row{"Div", arithmetic},
 };
 
 constexpr auto kNames = [] {

@@ -3,8 +3,8 @@
 // With G and g the gradients for the weights s w and the offset of y that oneDNN computes with, the
 // parameters have
 //   dw = s G,  db = s g,  dshift = g,  ds = <w, G> + (b - mean) g,  dscale = ds / sqrt(...)
-// because the sum of dy times the convolution's own output is <w, G>. So nothing of the batch norm is
-// computed on pictures, forward or backward.
+// because the sum of dy times the convolution's own output is <w, G>. So nothing of the batch norm
+// is computed on pictures, forward or backward.
 #include <algorithm>
 #include <cmath>
 #include <limits>

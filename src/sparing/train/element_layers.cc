@@ -143,9 +143,7 @@ class BinaryLayer : public ElementLayer {
   using ElementLayer::ElementLayer;
 
  protected:
-  bool per_channel() const {
-    return setup_.input(1).pixels() != setup_.output().pixels();
-  }
+  bool per_channel() const { return setup_.input(1).pixels() != setup_.output().pixels(); }
   // work(offset of the pixels, offset of the channels, pixels) on each image's pixels.
   template <class Work>
   void over_images(const Work& work) const {

@@ -35,8 +35,8 @@ void add(float* HWY_RESTRICT out, const float* HWY_RESTRICT a, const float* HWY_
   for (std::size_t i = 0; i < count; ++i) out[i] = clamp(a[i] + b[i], range);
 }
 
-void add_channels(float* HWY_RESTRICT out, const float* HWY_RESTRICT a,
-                  const float* HWY_RESTRICT b, std::size_t pixels, int channels, Range range) {
+void add_channels(float* HWY_RESTRICT out, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
+                  std::size_t pixels, int channels, Range range) {
   const auto n = static_cast<std::size_t>(channels);
   for (std::size_t p = 0; p < pixels; ++p, out += n, a += n) {
     for (std::size_t c = 0; c < n; ++c) out[c] = clamp(a[c] + b[c], range);
@@ -128,14 +128,14 @@ void channel_sums(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std:
 
 void channel_squares(const float* HWY_RESTRICT a, const float* HWY_RESTRICT mean,
                      std::size_t pixels, int channels, double* HWY_RESTRICT sum) {
-  sum_blocks(pixels, static_cast<std::size_t>(channels), sum,
-             [a, mean](float* HWY_RESTRICT sums, std::size_t at, std::size_t first,
-                       std::size_t count) {
-               for (std::size_t c = 0; c < count; ++c) {
-                 const float difference = a[at + c] - mean[first + c];
-                 sums[c] += difference * difference;
-               }
-             });
+  sum_blocks(
+      pixels, static_cast<std::size_t>(channels), sum,
+      [a, mean](float* HWY_RESTRICT sums, std::size_t at, std::size_t first, std::size_t count) {
+        for (std::size_t c = 0; c < count; ++c) {
+          const float difference = a[at + c] - mean[first + c];
+          sums[c] += difference * difference;
+        }
+      });
 }
 
 // e^x to 2 units in the last place, NaN for NaN. Outside +-87 it is that of the limit.
@@ -223,12 +223,10 @@ void activate_back(const Activation& activation, const float* x, const float* dy
   const float offset = activation.offset;
   switch (activation.kind) {
     case ActivationKind::kClamp:
-      return chain(x, dy, dx, count, accumulate, [low, high](float v) {
-        return v > low ? (v < high ? 1.0f : 0.0f) : 0.0f;
-      });
-    case ActivationKind::kLeaky:
       return chain(x, dy, dx, count, accumulate,
-                   [slope](float v) { return v > 0 ? 1.0f : slope; });
+                   [low, high](float v) { return v > low ? (v < high ? 1.0f : 0.0f) : 0.0f; });
+    case ActivationKind::kLeaky:
+      return chain(x, dy, dx, count, accumulate, [slope](float v) { return v > 0 ? 1.0f : slope; });
     case ActivationKind::kHardSwish:
       return chain(x, dy, dx, count, accumulate, [slope, offset](float v) {
         const float gate = slope * v + offset;
@@ -346,8 +344,8 @@ void to_planes(float* HWY_RESTRICT planes, std::size_t stride, const float* HWY_
   }
 }
 
-void from_planes(float* HWY_RESTRICT picture, const float* HWY_RESTRICT planes,
-                 std::size_t stride, std::size_t pixels, int channels, bool accumulate) {
+void from_planes(float* HWY_RESTRICT picture, const float* HWY_RESTRICT planes, std::size_t stride,
+                 std::size_t pixels, int channels, bool accumulate) {
   const auto n = static_cast<std::size_t>(channels);
   if (n == 3 && !accumulate) {
     for (std::size_t p = 0; p < pixels; ++p) {
@@ -390,8 +388,7 @@ HWY_INLINE void exponentials(const float* HWY_RESTRICT logits, float* HWY_RESTRI
   }
 }
 
-void softmax(const float* logits, float* out, std::size_t stride, int classes,
-             std::size_t pixels) {
+void softmax(const float* logits, float* out, std::size_t stride, int classes, std::size_t pixels) {
   float most[kBlock];
   float sum[kBlock];
   for (std::size_t begin = 0; begin < pixels; begin += kBlock) {
@@ -483,8 +480,8 @@ double loss(const LossJob& job) {
   double total = 0;
   for (std::size_t begin = 0; begin < job.pixels; begin += kBlock) {
     const std::size_t n = std::min(kBlock, job.pixels - begin);
-    total += job.labels != nullptr ? cross_entropy_block(job, begin, n)
-                                   : entropy_block(job, begin, n);
+    total +=
+        job.labels != nullptr ? cross_entropy_block(job, begin, n) : entropy_block(job, begin, n);
   }
   return total;
 }

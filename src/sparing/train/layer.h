@@ -28,9 +28,9 @@ struct LayerSetup {
   const Op& op;
   Machine& machine;
   ParameterStore& parameters;
-  bool backward = false;                 // gradients pass the output
-  std::vector<bool> input_gradient;      // ... and this input
-  std::vector<bool> accumulate;          // to what is there already: not the first to write it
+  bool backward = false;             // gradients pass the output
+  std::vector<bool> input_gradient;  // ... and this input
+  std::vector<bool> accumulate;      // to what is there already: not the first to write it
 
   const Value& input(std::size_t i) const { return net.value(op.inputs[i]); }
   const Value& output() const { return net.output_of(op); }
@@ -42,7 +42,7 @@ struct LayerNeeds {
   std::size_t kept = 0;  // from forward to backward
   std::size_t forward_scratch = 0;
   std::size_t backward_scratch = 0;
-  bool input_in_backward = false;   // the inputs' pictures are read there
+  bool input_in_backward = false;  // the inputs' pictures are read there
   bool output_in_backward = false;
 };
 

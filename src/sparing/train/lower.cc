@@ -70,8 +70,7 @@ Lowering::Lowering(OnnxGraph graph, const TrainerOptions& options)
 
 Error Lowering::error(const OnnxNode& node, std::string problem, std::string fix) const {
   return Error{ErrorCode::kModel, net_.name,
-               "node '" + node.name + "' (" + node.op + "): " + std::move(problem),
-               std::move(fix)};
+               "node '" + node.name + "' (" + node.op + "): " + std::move(problem), std::move(fix)};
 }
 
 Result<Net> Lowering::run() {
@@ -112,18 +111,18 @@ Status Lowering::start() {
       size[i] = wanted[i];
     } else if (wanted[i] > 0) {
       return Error{ErrorCode::kInvalidArgument, net_.name,
-                   "its input is " + to_string_shape(shape) + ", not " +
-                       std::to_string(wanted[i]) + (i == 0   ? " images"
-                                                    : i == 2 ? " pixels high"
-                                                             : " pixels wide"),
+                   "its input is " + to_string_shape(shape) + ", not " + std::to_string(wanted[i]) +
+                       (i == 0   ? " images"
+                        : i == 2 ? " pixels high"
+                                 : " pixels wide"),
                    "give the network's own size, or export it with dynamic axes"};
     }
   }
   if (size[1] < 0 || size[2] < 0 || size[3] < 0) {
-    return Error{ErrorCode::kInvalidArgument, net_.name,
-                 "its input is " + to_string_shape(shape) + ", of no known size",
-                 size[1] < 0 ? "export it with a fixed number of channels"
-                             : "give a width and a height"};
+    return Error{
+        ErrorCode::kInvalidArgument, net_.name,
+        "its input is " + to_string_shape(shape) + ", of no known size",
+        size[1] < 0 ? "export it with a fixed number of channels" : "give a width and a height"};
   }
   if (size[2] > kMaxSide || size[3] > kMaxSide || size[1] > kMaxChannels ||
       size[1] * size[2] * size[3] > kMaxElements) {
@@ -177,8 +176,7 @@ Status Lowering::step(const OnnxNode& node) {
     }
   }
   for (const std::string& input : node.inputs) {
-    if (is_picture(input) && pictures_.at(input).is_softmax &&
-        row->lower != &Lowering::identity) {
+    if (is_picture(input) && pictures_.at(input).is_softmax && row->lower != &Lowering::identity) {
       return error(node, "a Softmax that is not the end of the network",
                    "train a network with its Softmax at the end, or none");
     }
@@ -203,8 +201,7 @@ Status Lowering::finish() {
   const auto found = pictures_.find(graph_.output);
   if (found == pictures_.end() || found->second.value == 0) {
     return Error{ErrorCode::kModel, net_.name,
-                 "output '" + graph_.output + "' does not come from the picture",
-                 "check the file"};
+                 "output '" + graph_.output + "' does not come from the picture", "check the file"};
   }
   if (found->second.padded()) {
     return Error{ErrorCode::kModel, net_.name, "a Pad at the end", "leave it out"};
@@ -274,12 +271,14 @@ Result<std::vector<float>> Lowering::numbers(const OnnxNode& node, std::size_t i
     return error(node, what + " is no constant of numbers", "train another network");
   }
   if (tensor->size() != count) {
-    return error(node, what + " has the shape " + to_string_shape(tensor->shape) + ", not " +
-                           std::to_string(count) + " elements",
+    return error(node,
+                 what + " has the shape " + to_string_shape(tensor->shape) + ", not " +
+                     std::to_string(count) + " elements",
                  "check the file");
   }
   for (const float number : tensor->floats) {
-    if (!std::isfinite(number)) return error(node, what + " has a NaN or infinity", "check the file");
+    if (!std::isfinite(number))
+      return error(node, what + " has a NaN or infinity", "check the file");
   }
   return tensor->floats;
 }
@@ -288,9 +287,9 @@ Status Lowering::add(const OnnxNode& node, Op op, int channels, std::int64_t hei
                      std::int64_t width) {
   if (height < 1 || width < 1 || height > kMaxSide || width > kMaxSide || channels < 1 ||
       channels > kMaxChannels || height * width * channels > kMaxElements) {
-    return error(node, "makes a picture of " + std::to_string(width) + "x" +
-                           std::to_string(height) + " with " + std::to_string(channels) +
-                           " channels",
+    return error(node,
+                 "makes a picture of " + std::to_string(width) + "x" + std::to_string(height) +
+                     " with " + std::to_string(channels) + " channels",
                  "give another input size, or check the file");
   }
   const int index = static_cast<int>(net_.ops.size());
@@ -298,8 +297,8 @@ Status Lowering::add(const OnnxNode& node, Op op, int channels, std::int64_t hei
   op.name = node.name;
   op.type = node.op;
   op.output = made;
-  net_.values.push_back({node.outputs[0], channels, static_cast<int>(height),
-                         static_cast<int>(width)});
+  net_.values.push_back(
+      {node.outputs[0], channels, static_cast<int>(height), static_cast<int>(width)});
   producer_.push_back(index);
   net_.ops.push_back(std::move(op));
   pictures_[node.outputs[0]] = Picture{made};

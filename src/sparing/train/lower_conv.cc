@@ -104,9 +104,10 @@ Status Lowering::conv(const OnnxNode& node) {
                     (transposed ? shape[0] == from.channels
                                 : shape[1] == from.channels / groups && shape[0] % groups == 0);
   if (!fits) {
-    return error(node, "weights of the shape " + to_string_shape(shape) + " in " +
-                           std::to_string(groups) + " groups for " +
-                           std::to_string(from.channels) + " channels",
+    return error(node,
+                 "weights of the shape " + to_string_shape(shape) + " in " +
+                     std::to_string(groups) + " groups for " + std::to_string(from.channels) +
+                     " channels",
                  "check the file");
   }
   const std::int64_t channels = transposed ? shape[1] * groups : shape[0];
@@ -129,7 +130,8 @@ Status Lowering::conv(const OnnxNode& node) {
     const bool small = more.size() == 2 && more[0] >= 0 && more[1] >= 0 &&
                        more[0] <= window.bottom && more[1] <= window.right;
     if (!small) {
-      return error(node, "attribute output_padding larger than the padding", "train another network");
+      return error(node, "attribute output_padding larger than the padding",
+                   "train another network");
     }
     op.window.bottom -= static_cast<int>(more[0]);
     op.window.right -= static_cast<int>(more[1]);
@@ -164,10 +166,11 @@ Status Lowering::batch_norm(const OnnxNode& node) {
   }
   Norm norm;
   norm.epsilon = node.number("epsilon", 1e-5f);
-  const bool sound = norm.epsilon >= 0 && norm.epsilon < 1 &&
-                     std::all_of(parts[3].begin(), parts[3].end(), [&](float variance) {
-                       return variance >= 0 && variance + norm.epsilon > 1e-30f;
-                     });
+  const bool sound =
+      norm.epsilon >= 0 && norm.epsilon < 1 &&
+      std::all_of(
+          parts[3].begin(), parts[3].end(),
+          [&](float variance) { return variance >= 0 && variance + norm.epsilon > 1e-30f; });
   if (!sound) return error(node, "a variance that is not positive", "check the file");
   const std::optional<int> before = fusable(input);
   const bool folds = options_.batch_norm == "frozen" && before &&
@@ -212,8 +215,7 @@ Status Lowering::pool(const OnnxNode& node) {
   const Value& from = value(input.value);
   // Each window must see a pixel.
   const auto sees = [](int pad_begin, int pad_end, int kernel, int dilation) {
-    return dilation > 1 ? pad_begin == 0 && pad_end == 0
-                        : pad_begin < kernel && pad_end < kernel;
+    return dilation > 1 ? pad_begin == 0 && pad_end == 0 : pad_begin < kernel && pad_end < kernel;
   };
   if (!sees(window.top, window.bottom, window.kernel_h, window.dilation_h) ||
       !sees(window.left, window.right, window.kernel_w, window.dilation_w)) {
@@ -263,10 +265,9 @@ Status Lowering::pad(const OnnxNode& node) {
   const OnnxTensor* number = constant_input(node, 2);
   const bool zero = node.text("mode", "constant") == "constant" && node.number("value", 0) == 0 &&
                     (number == nullptr || (number->size() == 1 && number->at(0) == 0));
-  const bool fits = pads.size() == 8 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 &&
-                    pads[5] == 0 && std::all_of(pads.begin(), pads.end(), [](auto v) {
-                      return v >= 0 && v <= kMaxWindow / 4;
-                    });
+  const bool fits =
+      pads.size() == 8 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 && pads[5] == 0 &&
+      std::all_of(pads.begin(), pads.end(), [](auto v) { return v >= 0 && v <= kMaxWindow / 4; });
   if (!zero || !fits || (node.inputs.size() > 3 && !node.inputs[3].empty())) {
     return error(node, "padding that is not of zeros around the picture", "train another network");
   }

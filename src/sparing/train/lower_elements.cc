@@ -29,8 +29,7 @@ struct Grid {
   double source(std::int64_t i) const {
     const auto x = static_cast<double>(i);
     if (mode == "align_corners") {
-      return out == 1 ? 0
-                      : x * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+      return out == 1 ? 0 : x * static_cast<double>(in - 1) / static_cast<double>(out - 1);
     }
     if (mode == "asymmetric") return x / scale;
     if (mode == "pytorch_half_pixel" && out == 1) return 0;
@@ -69,8 +68,7 @@ std::optional<Taps> nearest_taps(const Grid& grid, const std::string& rounding) 
     } else {
       return std::nullopt;
     }
-    const int index =
-        static_cast<int>(std::clamp(nearest, 0.0, static_cast<double>(grid.in - 1)));
+    const int index = static_cast<int>(std::clamp(nearest, 0.0, static_cast<double>(grid.in - 1)));
     result.taps.push_back({index, index, 1});
   }
   return result;
@@ -133,7 +131,8 @@ Status Lowering::prelu(const OnnxNode& node) {
   SPARING_ASSIGN_OR_RETURN(const int input, picture_input(node, 0));
   const OnnxTensor* slope = constant_input(node, 1);
   const Value& from = value(input);
-  if (slope == nullptr || (slope->size() != 1 && slope->size() != static_cast<std::size_t>(from.channels))) {
+  if (slope == nullptr ||
+      (slope->size() != 1 && slope->size() != static_cast<std::size_t>(from.channels))) {
     return error(node, "slopes that are neither one nor one a channel", "check the file");
   }
   SPARING_ASSIGN_OR_RETURN(std::vector<float> slopes, numbers(node, 1, slope->size()));
@@ -159,7 +158,8 @@ Status Lowering::constant_operand(const OnnxNode& node, int picture, const OnnxT
   for (float& number : *numbers) {
     if (node.op == "Div") number = 1 / number;
     if (node.op == "Sub" && !constant_first) number = -number;
-    if (!std::isfinite(number)) return error(node, "a constant that is not finite", "check the file");
+    if (!std::isfinite(number))
+      return error(node, "a constant that is not finite", "check the file");
   }
   Op op;
   op.kind = OpKind::kAffine;
@@ -234,9 +234,10 @@ Status Lowering::concat(const OnnxNode& node) {
     const Value& part = value(input);
     const Value& first = value(op.inputs.empty() ? input : op.inputs[0]);
     if (part.height != first.height || part.width != first.width) {
-      return error(node, "pictures of different sizes: " + std::to_string(first.width) + "x" +
-                             std::to_string(first.height) + " and " + std::to_string(part.width) +
-                             "x" + std::to_string(part.height),
+      return error(node,
+                   "pictures of different sizes: " + std::to_string(first.width) + "x" +
+                       std::to_string(first.height) + " and " + std::to_string(part.width) + "x" +
+                       std::to_string(part.height),
                    "give an input size that the network's strides divide");
     }
     channels += part.channels;
@@ -280,11 +281,12 @@ Status Lowering::resize(const OnnxNode& node) {
   for (std::size_t i : {0, 1}) {
     const double wanted = given->at(skip + i);
     const std::int64_t in = i == 0 ? from.height : from.width;
-    if (!(wanted > 0 && wanted < 1e6)) return error(node, "a size that is not positive", "check the file");
+    if (!(wanted > 0 && wanted < 1e6))
+      return error(node, "a size that is not positive", "check the file");
     grid[i].mode = node.text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
     grid[i].in = in;
-    grid[i].out = static_cast<std::int64_t>(
-        by_size ? wanted : std::floor(static_cast<double>(in) * wanted));
+    grid[i].out =
+        static_cast<std::int64_t>(by_size ? wanted : std::floor(static_cast<double>(in) * wanted));
     if (grid[i].out < 1 || grid[i].out > 16384) {
       return error(node, "to " + std::to_string(grid[i].out) + " pixels", "check the file");
     }
@@ -325,9 +327,10 @@ Status Lowering::softmax(const OnnxNode& node) {
   const bool classes = axis == 1 || axis == -3;
   // Before version 13 the axis began a flattened rest: the same only for single pixels.
   if (!classes || (graph_.opset < 13 && from.pixels() != 1)) {
-    return error(node, "along axis " + std::to_string(axis) + " of operator set " +
-                           std::to_string(graph_.opset),
-                 "give one along the classes, of operator set 13 or later");
+    return error(
+        node,
+        "along axis " + std::to_string(axis) + " of operator set " + std::to_string(graph_.opset),
+        "give one along the classes, of operator set 13 or later");
   }
   picture.is_softmax = true;
   alias(node, picture);

@@ -10,9 +10,8 @@ namespace sparing::train {
 std::size_t plan_memory(std::vector<PlannedBlock>& blocks) {
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return blocks[a].bytes > blocks[b].bytes;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
   std::vector<std::size_t> placed;  // by offset
   std::size_t total = 0;
   for (const std::size_t index : order) {

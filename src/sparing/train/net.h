@@ -69,8 +69,7 @@ struct Activation {
   int parameter = kNone;  // one number a channel, or one for all
 
   bool is_identity() const {
-    return kind == ActivationKind::kClamp &&
-           low == -std::numeric_limits<float>::infinity() &&
+    return kind == ActivationKind::kClamp && low == -std::numeric_limits<float>::infinity() &&
            high == std::numeric_limits<float>::infinity();
   }
   // Its gradient follows from its output alone, so that it can be computed in place.
@@ -98,9 +97,9 @@ struct Taps {
 };
 
 enum class OpKind {
-  kConv,        // also transposed; with a folded batch norm and an activation
-  kNorm,        // a batch norm by itself: behind no convolution, or with live statistics
-  kAffine,      // times and plus constants, one a channel
+  kConv,    // also transposed; with a folded batch norm and an activation
+  kNorm,    // a batch norm by itself: behind no convolution, or with live statistics
+  kAffine,  // times and plus constants, one a channel
   kActivation,
   kAdd,
   kMultiply,
@@ -125,8 +124,8 @@ struct Op {
   int bias = kNone;
   // kConv, kPool
   Window window;
-  bool maximum = false;        // kPool
-  bool counts_padding = false; // kPool, average
+  bool maximum = false;         // kPool
+  bool counts_padding = false;  // kPool, average
   // kConv (folded), kNorm
   Norm norm;
   // kAffine: one number for all or one a channel
@@ -138,7 +137,7 @@ struct Op {
 };
 
 struct Net {
-  std::string name;  // for errors: "model 'aux.onnx'"
+  std::string name;           // for errors: "model 'aux.onnx'"
   std::vector<Value> values;  // the first is the input
   std::vector<Op> ops;        // in an order in which each finds its inputs computed
   std::vector<Parameter> parameters;

@@ -28,7 +28,7 @@ std::vector<bool> gradients_of_inputs(const Net& net, const Op& op) {
 
 // Indices of planned blocks; kNone for what does not exist.
 struct Network::Blocks {
-  std::vector<int> pictures, gradients;  // by value
+  std::vector<int> pictures, gradients;                      // by value
   std::vector<int> kept, forward_scratch, backward_scratch;  // by op, the output layer last
   int logits_gradient = kNone;
   std::vector<PlannedBlock> all;
@@ -69,8 +69,7 @@ void Network::make_layers() {
   std::vector<LayerNeeds> needs(net_.ops.size() + 1);
   {
     const Op& op = net_.ops.back();
-    const std::vector<int> inputs =
-        ends_with_resize() ? op.inputs : std::vector<int>{net_.output};
+    const std::vector<int> inputs = ends_with_resize() ? op.inputs : std::vector<int>{net_.output};
     const bool wanted = net_.needs_gradient[static_cast<std::size_t>(inputs[0])];
     LayerSetup setup{net_, op, machine_, parameters_, wanted, {wanted}, {}};
     setup.accumulate = accumulates(inputs, setup.input_gradient);
@@ -80,9 +79,13 @@ void Network::make_layers() {
   for (std::size_t i = net_.ops.size(); i-- > 0;) {
     const Op& op = net_.ops[i];
     if (i == last() && ends_with_resize()) continue;
-    LayerSetup setup{net_, op, machine_, parameters_,
+    LayerSetup setup{net_,
+                     op,
+                     machine_,
+                     parameters_,
                      net_.needs_gradient[static_cast<std::size_t>(op.output)],
-                     gradients_of_inputs(net_, op), {}};
+                     gradients_of_inputs(net_, op),
+                     {}};
     setup.accumulate = accumulates(op.inputs, setup.input_gradient);
     try {
       layers_[i] = make_layer(setup);
@@ -93,8 +96,8 @@ void Network::make_layers() {
   }
   for (const Op& op : net_.ops) {
     const std::vector<int> own = parameters_of(op);
-    has_trained_.push_back(std::any_of(
-        own.begin(), own.end(), [&](int index) { return parameters_.is_trained(index); }));
+    has_trained_.push_back(std::any_of(own.begin(), own.end(),
+                                       [&](int index) { return parameters_.is_trained(index); }));
   }
   plan(needs);
 }
@@ -132,8 +135,8 @@ void Network::plan(const std::vector<LayerNeeds>& needs) {
     const std::size_t bytes = exists ? net_.values[v].elements() * images * sizeof(float) : 0;
     blocks.pictures.push_back(blocks.add(bytes, made[v], std::max(made[v], last_read[v])));
     const bool gradient = exists && net_.needs_gradient[v] && gradient_made[v] != kNone;
-    blocks.gradients.push_back(
-        gradient ? blocks.add(bytes, gradient_made[v], gradient_read[v]) : kNone);
+    blocks.gradients.push_back(gradient ? blocks.add(bytes, gradient_made[v], gradient_read[v])
+                                        : kNone);
   }
   for (std::size_t i = 0; i <= layers; ++i) {
     const int tick = i == layers ? output_tick() : forward_tick(i);
@@ -145,8 +148,8 @@ void Network::plan(const std::vector<LayerNeeds>& needs) {
   const bool learns = std::any_of(net_.needs_gradient.begin(), net_.needs_gradient.end(),
                                   [](bool needed) { return needed; });
   if (learns) {
-    blocks.logits_gradient = blocks.add(output().elements() * images * sizeof(float), loss_tick(),
-                                        output_back_tick());
+    blocks.logits_gradient =
+        blocks.add(output().elements() * images * sizeof(float), loss_tick(), output_back_tick());
   }
   block_ = allocate(plan_memory(blocks.all));
   for (const PlannedBlock& block : blocks.all) {

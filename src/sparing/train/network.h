@@ -1,4 +1,5 @@
-// A network that is ready to run: its layers, and all their memory in one block that is planned once.
+// A network that is ready to run: its layers, and all their memory in one block that is planned
+// once.
 #pragma once
 
 #include <cstddef>

@@ -132,21 +132,20 @@ class NormLayer final : public Layer {
     });
   }
 
-  // Statistics of this batch; running ones follow them, with the variance of a sample, as PyTorch's.
+  // Statistics of this batch; running ones follow them, with the variance of a sample, as
+  // PyTorch's.
   void measure(bool keep) {
     const float* x = memory_.inputs[0];
-    const std::vector<double> sum =
-        by_channel([&](std::size_t begin, std::size_t end, double* mine) {
-          kernels().channel_sums(x + begin * width(), nullptr, end - begin, channels(), mine,
-                                 nullptr);
-        });
+    const std::vector<double> sum = by_channel([&](std::size_t begin, std::size_t end,
+                                                   double* mine) {
+      kernels().channel_sums(x + begin * width(), nullptr, end - begin, channels(), mine, nullptr);
+    });
     const auto count = static_cast<double>(pixels());
     for (std::size_t c = 0; c < width(); ++c) mean_[c] = static_cast<float>(sum[c] / count);
-    const std::vector<double> squares =
-        by_channel([&](std::size_t begin, std::size_t end, double* mine) {
-          kernels().channel_squares(x + begin * width(), mean_.data(), end - begin, channels(),
-                                    mine);
-        });
+    const std::vector<double> squares = by_channel([&](std::size_t begin, std::size_t end,
+                                                       double* mine) {
+      kernels().channel_squares(x + begin * width(), mean_.data(), end - begin, channels(), mine);
+    });
     const float share = machine().norm_momentum;
     for (std::size_t c = 0; c < width(); ++c) {
       const double variance = squares[c] / count;

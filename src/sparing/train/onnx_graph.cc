@@ -100,7 +100,9 @@ class Reader {
     std::vector<float>& floats = result.floats;
     std::vector<std::int64_t>& ints = result.ints;
     switch (tensor.data_type()) {
-      case onnx::TensorProto::FLOAT: convert<float>(tensor, tensor.float_data(), same, floats); break;
+      case onnx::TensorProto::FLOAT:
+        convert<float>(tensor, tensor.float_data(), same, floats);
+        break;
       case onnx::TensorProto::DOUBLE:
         convert<double>(tensor, tensor.double_data(), narrow, floats);
         break;
@@ -191,9 +193,9 @@ class Reader {
       graph_.input_shape.push_back(known ? dimension.dim_value() : -1);
     }
     if (graph_.input_shape.size() != 4) {
-      return error("input '" + graph_.input + "' has the shape " +
-                       to_string_shape(graph_.input_shape),
-                   "give a network with an input [N,C,H,W]");
+      return error(
+          "input '" + graph_.input + "' has the shape " + to_string_shape(graph_.input_shape),
+          "give a network with an input [N,C,H,W]");
     }
     return {};
   }

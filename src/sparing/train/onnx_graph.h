@@ -18,8 +18,8 @@ namespace sparing::train {
 struct OnnxTensor {
   Shape shape;
   bool is_float = true;
-  std::vector<float> floats;         // if is_float
-  std::vector<std::int64_t> ints;    // if not
+  std::vector<float> floats;       // if is_float
+  std::vector<std::int64_t> ints;  // if not
 
   std::size_t size() const { return is_float ? floats.size() : ints.size(); }
   // Element i as either type. Precondition: i < size().
@@ -37,8 +37,8 @@ struct OnnxAttribute {
 };
 
 struct OnnxNode {
-  std::string name;  // the node's own, else that of its first output
-  std::string op;    // "Conv"; "domain::Op" outside ONNX's own domain
+  std::string name;                 // the node's own, else that of its first output
+  std::string op;                   // "Conv"; "domain::Op" outside ONNX's own domain
   std::vector<std::string> inputs;  // an empty name: left out
   std::vector<std::string> outputs;
   std::map<std::string, OnnxAttribute, std::less<>> attributes;
@@ -61,9 +61,9 @@ struct OnnxGraph {
   std::map<std::string, OnnxTensor, std::less<>> constants;  // initializers
 };
 
-// Any one of the graph's outputs that is not the first is ignored. kModel: not an ONNX file, damaged,
-// weights outside the file, more than one input, an input that is no picture, types other than
-// float32, float16, bfloat16, float64, int32, int64.
+// Any one of the graph's outputs that is not the first is ignored. kModel: not an ONNX file,
+// damaged, weights outside the file, more than one input, an input that is no picture, types other
+// than float32, float16, bfloat16, float64, int32, int64.
 Result<OnnxGraph> read_onnx(std::span<const std::byte> bytes, std::string_view name);
 
 }  // namespace sparing::train

@@ -1,5 +1,5 @@
-// Threads of the trainer: those of GNU OpenMP, which oneDNN uses too, so that the two share one pool
-// instead of fighting. Its functions are declared here because clang has no header for them.
+// Threads of the trainer: those of GNU OpenMP, which oneDNN uses too, so that the two share one
+// pool instead of fighting. Its functions are declared here because clang has no header for them.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ class ThreadScope {
   int before_;
 };
 
-// Calls work(part, begin, end) for `parts` consecutive ranges of [0, count), on as many threads. What
-// is cut where depends on the numbers alone, so that sums by part come out the same each time.
+// Calls work(part, begin, end) for `parts` consecutive ranges of [0, count), on as many threads.
+// What is cut where depends on the numbers alone, so that sums by part come out the same each time.
 template <class Work>
 void parallel_parts(int parts, std::size_t count, const Work& work) {
   const auto range = [&](int part) {
@@ -61,10 +61,9 @@ void parallel_parts(int parts, std::size_t count, const Work& work) {
 template <class Work>
 void parallel_for(int threads, std::size_t count, std::size_t least, const Work& work) {
   const std::size_t useful = count / std::max<std::size_t>(least, 1);
-  const int parts = static_cast<int>(
-      std::clamp<std::size_t>(useful, 1, static_cast<std::size_t>(threads)));
-  parallel_parts(parts, count,
-                 [&](int, std::size_t begin, std::size_t end) { work(begin, end); });
+  const int parts =
+      static_cast<int>(std::clamp<std::size_t>(useful, 1, static_cast<std::size_t>(threads)));
+  parallel_parts(parts, count, [&](int, std::size_t begin, std::size_t end) { work(begin, end); });
 }
 
 }  // namespace sparing::train

@@ -84,9 +84,7 @@ void ParameterStore::update(const TrainerOptions& options) {
   kernels().adam(job);
 }
 
-void ParameterStore::keep_as_good() {
-  std::copy_n(values_.begin(), changing_, good_.begin());
-}
+void ParameterStore::keep_as_good() { std::copy_n(values_.begin(), changing_, good_.begin()); }
 
 void ParameterStore::restore() {
   ++generation_;

@@ -1,5 +1,5 @@
-// All parameters of a network in a few flat arrays: what a step, a reset or a comparison does, it does
-// in one pass.
+// All parameters of a network in a few flat arrays: what a step, a reset or a comparison does, it
+// does in one pass.
 #pragma once
 
 #include <cstddef>

@@ -16,15 +16,14 @@ class PoolLayer final : public Layer {
     const Value& in = setup.input(0);
     const Value& out = setup.output();
     const Window& w = op().window;
-    const auto algorithm = op().maximum ? dnnl::algorithm::pooling_max
-                           : op().counts_padding
-                               ? dnnl::algorithm::pooling_avg_include_padding
-                               : dnnl::algorithm::pooling_avg_exclude_padding;
+    const auto algorithm = op().maximum          ? dnnl::algorithm::pooling_max
+                           : op().counts_padding ? dnnl::algorithm::pooling_avg_include_padding
+                                                 : dnnl::algorithm::pooling_avg_exclude_padding;
     const memory::dim batch = setup.machine.batch;
     in_desc_ = memory::desc({batch, in.channels, in.height, in.width}, memory::data_type::f32,
                             memory::format_tag::nhwc);
-    out_desc_ = memory::desc({batch, out.channels, out.height, out.width},
-                             memory::data_type::f32, memory::format_tag::nhwc);
+    out_desc_ = memory::desc({batch, out.channels, out.height, out.width}, memory::data_type::f32,
+                             memory::format_tag::nhwc);
     const memory::dims strides{w.stride_h, w.stride_w}, kernel{w.kernel_h, w.kernel_w};
     const memory::dims dilation{w.dilation_h - 1, w.dilation_w - 1};
     const memory::dims before{w.top, w.left};
@@ -47,8 +46,8 @@ class PoolLayer final : public Layer {
     workspace_ = forward.workspace_desc();
     has_workspace_ = op().maximum && workspace_.get_size() > 0;
     const dnnl::pooling_backward::primitive_desc backward(engine, algorithm, in_desc_, out_desc_,
-                                                          strides, kernel, dilation, before,
-                                                          after, forward, attr);
+                                                          strides, kernel, dilation, before, after,
+                                                          forward, attr);
     backward_.set(backward, dnnl::pooling_backward(backward));
     backward_.output(DNNL_ARG_DIFF_SRC, in_desc_, backward.diff_src_desc());
     backward_.input(DNNL_ARG_DIFF_DST, out_desc_, backward.diff_dst_desc());
@@ -70,10 +69,9 @@ class PoolLayer final : public Layer {
   void bind(const LayerMemory& memory) override {
     Layer::bind(memory);
     float* input = const_cast<float*>(memory.inputs[0]);  // oneDNN only reads it
-    forward_.bind({{DNNL_ARG_SRC, input},
-                   {DNNL_ARG_DST, memory.output},
-                   {DNNL_ARG_WORKSPACE, memory.kept}},
-                  memory.forward_scratch);
+    forward_.bind(
+        {{DNNL_ARG_SRC, input}, {DNNL_ARG_DST, memory.output}, {DNNL_ARG_WORKSPACE, memory.kept}},
+        memory.forward_scratch);
     if (!setup_.backward) return;
     std::byte* scratch = memory.backward_scratch;
     gradient_ = memory.input_gradients[0];

@@ -1,5 +1,5 @@
-// One oneDNN primitive with what must be reordered on the way in or out, because the primitive wants
-// another layout or data type than our pictures have.
+// One oneDNN primitive with what must be reordered on the way in or out, because the primitive
+// wants another layout or data type than our pictures have.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Resizing, and the way out of NHWC into planes of logits. Both axes one after the other: rows of the
-// output are blends of two input rows that are spread along the row first, each only once.
+// Resizing, and the way out of NHWC into planes of logits. Both axes one after the other: rows of
+// the output are blends of two input rows that are spread along the row first, each only once.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -149,8 +149,8 @@ class ResizeLayer final : public Layer {
   Resizer resizer_;
 };
 
-// Planes: for a kResize each class is resized by itself, behind a small transposition, for classes are
-// few and pixels many.
+// Planes: for a kResize each class is resized by itself, behind a small transposition, for classes
+// are few and pixels many.
 class OutputLayer final : public Layer {
  public:
   explicit OutputLayer(const LayerSetup& setup)
@@ -177,11 +177,11 @@ class OutputLayer final : public Layer {
                             classes());
       });
       if (!resizes_) continue;
-      over_rows(resizer_.out_rows(), [&](int part, std::size_t c, std::size_t begin,
-                                         std::size_t end) {
-        resizer_.forward(planes + c * source().pixels(), out + c * setup_.output().pixels(), begin,
-                         end, scratch(memory_.forward_scratch, part));
-      });
+      over_rows(
+          resizer_.out_rows(), [&](int part, std::size_t c, std::size_t begin, std::size_t end) {
+            resizer_.forward(planes + c * source().pixels(), out + c * setup_.output().pixels(),
+                             begin, end, scratch(memory_.forward_scratch, part));
+          });
     }
   }
 
@@ -201,8 +201,8 @@ class OutputLayer final : public Layer {
         planes = small;
       }
       over_pixels([&](std::size_t begin, std::size_t end) {
-        kernels().from_planes(out + begin * width(), planes + begin, source().pixels(),
-                              end - begin, classes(), setup_.accumulate[0]);
+        kernels().from_planes(out + begin * width(), planes + begin, source().pixels(), end - begin,
+                              classes(), setup_.accumulate[0]);
       });
     }
   }
@@ -214,8 +214,7 @@ class OutputLayer final : public Layer {
   std::size_t parts() const { return static_cast<std::size_t>(threads()); }
   static float* floats(std::byte* bytes) { return reinterpret_cast<float*>(bytes); }
   float* scratch(std::byte* base, int part) const {
-    return floats(base) + source().elements() +
-           resizer_.scratch() * static_cast<std::size_t>(part);
+    return floats(base) + source().elements() + resizer_.scratch() * static_cast<std::size_t>(part);
   }
 
   template <class Work>

@@ -10,7 +10,8 @@ namespace sparing::train {
 namespace {
 
 bool enlarges(const Net& net, const Op& op) {
-  if (op.kind == OpKind::kResize) return net.output_of(op).pixels() > net.value(op.inputs[0]).pixels();
+  if (op.kind == OpKind::kResize)
+    return net.output_of(op).pixels() > net.value(op.inputs[0]).pixels();
   return op.kind == OpKind::kConv && op.transposed &&
          net.output_of(op).pixels() > net.value(op.inputs[0]).pixels();
 }
@@ -73,8 +74,8 @@ Status select_trained(Net& net, const TrainerOptions& options) {
                    net.name + " has no node or tensor '" + options.train_from + "'",
                    "give the name of a node of the graph"};
     }
-    const std::vector<bool> after = reached(
-        net, [&](std::size_t i) { return i == static_cast<std::size_t>(found->second); });
+    const std::vector<bool> after =
+        reached(net, [&](std::size_t i) { return i == static_cast<std::size_t>(found->second); });
     for (std::size_t i = 0; i < trained.size(); ++i) trained[i] = trained[i] && after[i];
   }
   bool any = false;
@@ -82,14 +83,14 @@ Status select_trained(Net& net, const TrainerOptions& options) {
     for (const int index : parameters_of(net.ops[i])) {
       Parameter& parameter = net.parameter(index);
       const bool of_norm = parameter.part == Part::kScale || parameter.part == Part::kShift;
-      parameter.trained = trained[i] && !parameter.is_statistic() &&
-                          (options.train != "batch_norm" || of_norm);
+      parameter.trained =
+          trained[i] && !parameter.is_statistic() && (options.train != "batch_norm" || of_norm);
       any |= parameter.trained;
     }
   }
   if (!any && options.train != "none") {
-    return Error{ErrorCode::kInvalidArgument, "--train", "'" + options.train + "' leaves " +
-                     net.name + " nothing to train",
+    return Error{ErrorCode::kInvalidArgument, "--train",
+                 "'" + options.train + "' leaves " + net.name + " nothing to train",
                  "choose other layers, or none"};
   }
   net.needs_gradient.assign(net.values.size(), false);
@@ -97,9 +98,8 @@ Status select_trained(Net& net, const TrainerOptions& options) {
     const std::vector<int> own = parameters_of(op);
     const bool needs =
         std::any_of(own.begin(), own.end(), [&](int i) { return net.parameter(i).trained; }) ||
-        std::any_of(op.inputs.begin(), op.inputs.end(), [&](int input) {
-          return net.needs_gradient[static_cast<std::size_t>(input)];
-        });
+        std::any_of(op.inputs.begin(), op.inputs.end(),
+                    [&](int input) { return net.needs_gradient[static_cast<std::size_t>(input)]; });
     net.needs_gradient[static_cast<std::size_t>(op.output)] = needs;
   }
   return {};
@@ -129,7 +129,8 @@ std::vector<TrainerLayer> describe_layers(const Net& net) {
       const Value& in = net.value(op.inputs[0]);
       const std::size_t weights = net.parameter(op.weight).initial.size();
       // Every weight meets each pixel of the output once, of a transposed one each of the input.
-      layer.macs = static_cast<std::int64_t>(weights * (op.transposed ? in.pixels() : out.pixels()));
+      layer.macs =
+          static_cast<std::int64_t>(weights * (op.transposed ? in.pixels() : out.pixels()));
     }
     layers.push_back(std::move(layer));
   }

@@ -88,7 +88,9 @@ std::span<const std::string_view> trainer_operators() { return train::lowered_op
 
 struct Trainer::Impl {
   Impl(train::Net net, const TrainerOptions& wanted, bool bf16)
-      : options(wanted), layers(train::describe_layers(net)), network(std::move(net), wanted, bf16) {}
+      : options(wanted),
+        layers(train::describe_layers(net)),
+        network(std::move(net), wanted, bf16) {}
 
   std::size_t pixels() const {
     return network.output().pixels() * static_cast<std::size_t>(options.batch);
@@ -110,20 +112,20 @@ struct Trainer::Impl {
     const std::size_t plane = network.output().pixels();
     std::vector<double> sums(static_cast<std::size_t>(options.threads));
     for (std::size_t image = 0; image < static_cast<std::size_t>(options.batch); ++image) {
-      train::parallel_parts(
-          options.threads, plane, [&](int part, std::size_t begin, std::size_t end) {
-            train::LossJob job = whole;
-            const std::size_t at = image * network.output().elements() + begin;
-            job.logits = network.logits() + at;
-            job.gradient = network.logits_gradient() + at;
-            job.stride = plane;
-            job.classes = network.output().channels;
-            job.pixels = end - begin;
-            const std::size_t pixel = image * plane + begin;
-            if (job.labels != nullptr) job.labels += pixel;
-            if (job.pixel_weights != nullptr) job.pixel_weights += pixel;
-            sums[static_cast<std::size_t>(part)] += train::kernels().loss(job);
-          });
+      train::parallel_parts(options.threads, plane,
+                            [&](int part, std::size_t begin, std::size_t end) {
+                              train::LossJob job = whole;
+                              const std::size_t at = image * network.output().elements() + begin;
+                              job.logits = network.logits() + at;
+                              job.gradient = network.logits_gradient() + at;
+                              job.stride = plane;
+                              job.classes = network.output().channels;
+                              job.pixels = end - begin;
+                              const std::size_t pixel = image * plane + begin;
+                              if (job.labels != nullptr) job.labels += pixel;
+                              if (job.pixel_weights != nullptr) job.pixel_weights += pixel;
+                              sums[static_cast<std::size_t>(part)] += train::kernels().loss(job);
+                            });
     }
     double total = 0;
     for (const double sum : sums) total += sum;
@@ -254,11 +256,10 @@ void Trainer::probabilities(ProbabilityMap& out, int image) const {
   const float* logits =
       impl_->network.logits() + static_cast<std::size_t>(image) * out.values.size();
   const std::size_t plane = out.pixels();
-  train::parallel_for(impl_->options.threads, plane, 2048,
-                      [&](std::size_t begin, std::size_t end) {
-                        train::kernels().softmax(logits + begin, out.values.data() + begin, plane,
-                                                 out.classes, end - begin);
-                      });
+  train::parallel_for(impl_->options.threads, plane, 2048, [&](std::size_t begin, std::size_t end) {
+    train::kernels().softmax(logits + begin, out.values.data() + begin, plane, out.classes,
+                             end - begin);
+  });
 }
 
 Result<StepReport> Trainer::step_cross_entropy(const CrossEntropyTarget& target) {
