@@ -33,9 +33,9 @@ int finish(const DetectSettings& settings, const RunDescription& description,
     std::FILE* out = settings.writes_to_stdout() ? stderr : stdout;
     std::fputs(summary_text(description, summary).c_str(), out);
   }
-  return report_end({description.input, summary.frames, summary.last_time, summary.interrupted,
-                     summary.error},
-                    summary.outputs);
+  return report_end(
+      {description.input, summary.frames, summary.last_time, summary.interrupted, summary.error},
+      summary.outputs);
 }
 
 void dump_inputs(const std::string& folder, RunControl& control) {

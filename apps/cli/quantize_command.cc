@@ -1,5 +1,5 @@
 // sparing models quantize: a model in 8-bit integers, kept only when it finds what the original
-// finds.
+// finds, or labels as it labels.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "program.h"
 #include "quantize_parts.h"
 #include "quantize_report.h"
+#include "quantize_segments.h"
 #include "runtime.h"
 #include "sampled_source.h"
 #include "signals.h"
@@ -26,7 +27,7 @@
 #include "sparing/io/file.h"
 #include "sparing/metrics/agreement.h"
 #include "sparing/metrics/average_precision.h"
-#include "sparing/pipeline/detector.h"
+#include "sparing/pipeline/frame_network.h"
 #include "sparing/streams/latency_meter.h"
 
 namespace sparing::cli {
@@ -38,6 +39,7 @@ constexpr const char* kHelp =
     "Examples:\n"
     "  sparing models quantize nanodet-g --calib clip.mp4\n"
     "  sparing models quantize nanodet-g --calib clip.mp4 --gt gt.txt --size 768x576,384x288\n"
+    "  sparing models quantize street --calib drive.mp4\n"
     "  sparing detect clip.mp4 --model nanodet-g-int8 --out boxes.jsonl\n\n"
     "The clip should look like what the model will see, and have what it looks for. The new model is\n"
     "refused (exit code 7) when it agrees too little with the original. Needs\n"
@@ -45,7 +47,7 @@ constexpr const char* kHelp =
 
 struct QuantizeOptions {
   int frames = 100;
-  double max_drop = 0.01;
+  double max_drop = -1;
   std::string preset = "mixed";
   int threads = 0;
 
@@ -55,9 +57,12 @@ struct QuantizeOptions {
             .help("frames that calibrate, and as many between them that the models are compared on")
             .range(1, 10000),
         option("max-drop", &QuantizeOptions::max_drop)
-            .help("refuse the model when it loses more: of AP with --gt, else of the agreement "
-                  "(1 - F1 of its boxes against the original's)")
-            .range(0, 1),
+            .help(
+                "refuse the model when it loses more: of AP with --gt, else of the agreement (1 - F1 "
+                "of its boxes against the original's; default 0.01), or of the mIoU of its labels "
+                "against the original's (default 0.05)")
+            .range(0, 1)
+            .unset(-1),
         option("preset", &QuantizeOptions::preset)
             .help("of NNCF; performance: all activations symmetric")
             .choices("mixed|performance"),
@@ -90,9 +95,12 @@ struct QuantizeCommand {
     fs::path scratch;
     FramePlan frames;
     std::optional<AnnotationSet> truth;
-    std::vector<DetectionSet> before;  // the original's detections, by size
+    std::vector<DetectionSet> before;      // the original's detections, by size
+    std::vector<LabelMaps> labels_before;  // or its labels
     std::vector<Size> tensor_sizes;
     QuantizeReport report;
+
+    bool segments() const { return original.manifest.task == ModelTask::kSegment; }
   };
 
   Result<Context> context(const std::string& precision, int threads) const;
@@ -103,6 +111,8 @@ struct QuantizeCommand {
   Status check(Job& job, const Model& candidate) const;
   Result<QuantizeCheck> compare(const Job& job, const DetectionSet& before,
                                 const DetectionSet& after) const;
+  Result<QuantizeCheck> check_at(const Job& job, Context& context, const Model& candidate,
+                                 std::size_t size) const;
   Status time(Job& job, const Model& candidate) const;
   int conclude(const Job& job) const;
   ClipRun clip_run(const Job& job, std::size_t size) const;
@@ -157,16 +167,21 @@ Status QuantizeCommand::prepare(Job& job) {
   }
   SPARING_ASSIGN_OR_RETURN(job.manifest, quantized_manifest(job.original.manifest, name));
   job.folder = out.empty() ? paths.model_dir : fs::path(out);
+  if (!ground_truth.empty() && job.segments()) {
+    return usage("--gt '" + ground_truth + "'", "it is for detectors",
+                 "leave it out: the labels of '" + old_name + "' are what is compared with");
+  }
   if (!ground_truth.empty()) {
     SPARING_ASSIGN_OR_RETURN(job.truth, read_ground_truth(ground_truth, reading));
   }
   if (sizes.empty()) sizes = {""};
   SPARING_ASSIGN_OR_RETURN(const auto source, open_source(calib));
   for (const std::string& size : sizes) {
-    DetectOptions detect;
-    detect.size = size;
-    SPARING_ASSIGN_OR_RETURN(const Detector detector, Detector::create(f32, job.original, detect));
-    SPARING_ASSIGN_OR_RETURN(const Size tensor, detector.input_size(source->info().display_size));
+    FrameNetwork network;
+    SPARING_RETURN_IF_ERROR(network.load(f32, job.original, size));
+    SPARING_ASSIGN_OR_RETURN(
+        const Size tensor,
+        input_size(network.manifest.input, source->info().display_size, network.requested_size));
     job.tensor_sizes.push_back(tensor);
   }
   SPARING_ASSIGN_OR_RETURN(const std::int64_t total, count_frames(calib, stop_on_signals()));
@@ -178,6 +193,7 @@ Status QuantizeCommand::prepare(Job& job) {
   job.report.calibration_frames = static_cast<std::int64_t>(job.frames.calibration.size());
   job.report.check_frames = static_cast<std::int64_t>(job.frames.check.size());
   job.report.max_drop = options.max_drop;
+  if (options.max_drop < 0) job.report.max_drop = job.segments() ? 0.05 : 0.01;
   job.report.bytes_before = model_bytes(job.original.file);
   return {};
 }
@@ -195,8 +211,13 @@ Status QuantizeCommand::run_original(Job& job) const {
     ClipRun run = clip_run(job, i);
     run.dump_folder = inputs;
     run.dump_prefix = std::to_string(i) + "-";
-    SPARING_ASSIGN_OR_RETURN(DetectionSet found, detect_in_clip(f32, job.original, run));
-    job.before.push_back(std::move(found));
+    if (job.segments()) {
+      SPARING_ASSIGN_OR_RETURN(LabelMaps maps, segment_clip(f32, job.original, run));
+      job.labels_before.push_back(std::move(maps));
+    } else {
+      SPARING_ASSIGN_OR_RETURN(DetectionSet found, detect_in_clip(f32, job.original, run));
+      job.before.push_back(std::move(found));
+    }
   }
   return {};
 }
@@ -289,6 +310,17 @@ Result<QuantizeCheck> QuantizeCommand::compare(const Job& job, const DetectionSe
   return check;
 }
 
+Result<QuantizeCheck> QuantizeCommand::check_at(const Job& job, Context& context,
+                                                const Model& candidate, std::size_t size) const {
+  const ClipRun run = clip_run(job, size);
+  if (job.segments()) {
+    SPARING_ASSIGN_OR_RETURN(const LabelMaps after, segment_clip(context, candidate, run));
+    return compare_labels(job.labels_before[size], after);
+  }
+  SPARING_ASSIGN_OR_RETURN(const DetectionSet after, detect_in_clip(context, candidate, run));
+  return compare(job, job.before[size], after);
+}
+
 // In f32, and in what `auto` means here: where bf16 is, the layers that stay floating run in it.
 Status QuantizeCommand::check(Job& job, const Model& candidate) const {
   tell("comparing");
@@ -298,9 +330,7 @@ Status QuantizeCommand::check(Job& job, const Model& candidate) const {
     if (to_precision(context) == done) continue;
     done = to_precision(context);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      SPARING_ASSIGN_OR_RETURN(const DetectionSet after,
-                               detect_in_clip(context, candidate, clip_run(job, i)));
-      SPARING_ASSIGN_OR_RETURN(QuantizeCheck row, compare(job, job.before[i], after));
+      SPARING_ASSIGN_OR_RETURN(QuantizeCheck row, check_at(job, context, candidate, i));
       row.size = job.tensor_sizes[i];
       row.precision = done;
       job.report.checks.push_back(std::move(row));
@@ -358,8 +388,8 @@ int QuantizeCommand::conclude(const Job& job) const {
         "sparing: model '%s': refused: it loses %.4f of the %s at %dx%d (%s), more than "
         "--max-drop %g, and nothing is kept; calibrate with another clip or more --frames, "
         "or allow more\n",
-        name.c_str(), worst.drop, job.truth ? "AP" : "agreement", worst.size.width,
-        worst.size.height, worst.precision.c_str(), options.max_drop);
+        name.c_str(), worst.drop, job.segments() ? "mIoU" : (job.truth ? "AP" : "agreement"),
+        worst.size.width, worst.size.height, worst.precision.c_str(), job.report.max_drop);
     return kExitRefused;
   }
   if (Status status = keep_model(name, job.scratch, job.folder); !status.ok()) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "npy.h"
-#include "sampled_source.h"
 #include "sparing/pipeline/detector.h"
 
 namespace sparing::cli {
@@ -65,6 +64,21 @@ FramePlan plan_frames(std::int64_t total, std::int64_t wanted) {
   return plan;
 }
 
+fs::path dump_file(const ClipRun& run, std::int64_t frame) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%08lld.npy", static_cast<long long>(frame));
+  return run.dump_folder / (run.dump_prefix + number);
+}
+
+SampledSource sampled(std::unique_ptr<VideoSource> clip, const ClipRun& run) {
+  const FramePlan& frames = run.frames;
+  return {std::move(clip),
+          [&frames, dump = !run.dump_folder.empty()](std::int64_t i) {
+            return frames.check.contains(i) || (dump && frames.calibration.contains(i));
+          },
+          std::max(*frames.check.rbegin(), *frames.calibration.rbegin())};
+}
+
 Result<DetectionSet> detect_in_clip(Context& context, const Model& model, const ClipRun& run) {
   DetectOptions options;
   options.size = run.size;
@@ -74,27 +88,18 @@ Result<DetectionSet> detect_in_clip(Context& context, const Model& model, const 
   source_options.stop = run.stop;
   SPARING_ASSIGN_OR_RETURN(auto clip, open_source(run.clip, source_options));
   const FramePlan& frames = run.frames;
-  const bool dump = !run.dump_folder.empty();
-  SampledSource source(
-      std::move(clip),
-      [&](std::int64_t i) {
-        return frames.check.contains(i) || (dump && frames.calibration.contains(i));
-      },
-      std::max(*frames.check.rbegin(), *frames.calibration.rbegin()));
+  SampledSource source = sampled(std::move(clip), run);
   DetectionSet found;
   found.labels = detector.labels();
   CollectingSink sink(frames.check, found);
   ResultSink* const sinks[] = {&sink};
   RunControl control;
   control.stop = run.stop;
-  if (dump) {
+  if (!run.dump_folder.empty()) {
     control.on_input = [&](std::int64_t frame, std::span<const std::int64_t> shape,
                            std::span<const float> data) -> Status {
       if (!frames.calibration.contains(frame)) return {};
-      char number[32];
-      std::snprintf(number, sizeof number, "%08lld.npy", static_cast<long long>(frame));
-      return write_npy(run.dump_folder / (run.dump_prefix + number), shape, DataType::kFloat32,
-                       std::as_bytes(data));
+      return write_npy(dump_file(run, frame), shape, DataType::kFloat32, std::as_bytes(data));
     };
   }
   const RunSummary summary = detector.run(source, sinks, control);

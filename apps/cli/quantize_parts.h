@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "sampled_source.h"
 #include "sparing/base/annotation.h"
 #include "sparing/base/result.h"
 #include "sparing/models/registry.h"
@@ -48,6 +50,11 @@ struct ClipRun {
   std::string dump_prefix;            // of their file names
   std::stop_token stop;
 };
+
+// Where the network's input of a frame that calibrates goes.
+std::filesystem::path dump_file(const ClipRun& run, std::int64_t frame);
+// The frames that a run needs: those to check, and those that calibrate where these are dumped.
+SampledSource sampled(std::unique_ptr<VideoSource> clip, const ClipRun& run);
 
 // What `model` finds in the frames to check, at scores of .05 and more. kInterrupted after a stop;
 // others as Detector and sources give them.

@@ -24,8 +24,28 @@ std::string number(const std::optional<double>& value, const char* format) {
   return value ? number(*value, format) : "-";
 }
 
+// Segmentation has columns of its own.
+std::string check_heading(const QuantizeReport& report) {
+  char line[200];
+  if (report.checks.front().miou) {
+    std::snprintf(line, sizeof line, "%-12s %-6s %12s %10s %12s %9s\n", "size", "rest", "pixels",
+                  "mIoU", "same label", "drop");
+  } else {
+    std::snprintf(line, sizeof line, "%-12s %-6s %8s %10s %10s %10s %9s\n", "size", "rest", "boxes",
+                  "agreement", "AP before", "AP after", "drop");
+  }
+  return line;
+}
+
 std::string check_line(const QuantizeCheck& check) {
   char line[200];
+  if (check.miou) {
+    std::snprintf(line, sizeof line, "%-12s %-6s %12lld %10.4f %12.4f %9.4f\n",
+                  format_size(check.size).c_str(), check.precision.c_str(),
+                  static_cast<long long>(check.pixels), *check.miou, check.pixel_accuracy,
+                  check.drop);
+    return line;
+  }
   std::snprintf(line, sizeof line, "%-12s %-6s %8lld %10.4f %10s %10s %9.4f\n",
                 format_size(check.size).c_str(), check.precision.c_str(), check.boxes,
                 check.agreement, number(check.ap_before, "%.4f").c_str(),
@@ -60,10 +80,8 @@ std::string report_text(const QuantizeReport& report) {
                      number(static_cast<double>(report.bytes_after) / 1e6, "%.1f MB; ") +
                      std::to_string(report.calibration_frames) + " frames of '" + report.clip +
                      "', quantised in " + number(report.quantize_seconds, "%.1f s\n\n");
+  text += check_heading(report);
   char line[200];
-  std::snprintf(line, sizeof line, "%-12s %-6s %8s %10s %10s %10s %9s\n", "size", "rest", "boxes",
-                "agreement", "AP before", "AP after", "drop");
-  text += line;
   for (const QuantizeCheck& check : report.checks) text += check_line(check);
   std::snprintf(line, sizeof line, "\n%-12s %11s %11s %11s   on one thread\n", "size", "f32",
                 "bf16", "int8");
@@ -90,13 +108,19 @@ std::string report_json(const QuantizeReport& report) {
   const auto optional = [](const std::optional<double>& v) { return v ? Json(*v) : Json(); };
   json["checks"] = Json::array();
   for (const QuantizeCheck& check : report.checks) {
-    json["checks"].push_back({{"size", {check.size.width, check.size.height}},
-                              {"precision", check.precision},
-                              {"boxes", check.boxes},
-                              {"agreement", check.agreement},
-                              {"ap_before", optional(check.ap_before)},
-                              {"ap_after", optional(check.ap_after)},
-                              {"drop", check.drop}});
+    Json row = {{"size", {check.size.width, check.size.height}}, {"precision", check.precision}};
+    if (check.miou) {
+      row["pixels"] = check.pixels;
+      row["miou"] = *check.miou;
+      row["pixel_accuracy"] = check.pixel_accuracy;
+    } else {
+      row["boxes"] = check.boxes;
+      row["agreement"] = check.agreement;
+      row["ap_before"] = optional(check.ap_before);
+      row["ap_after"] = optional(check.ap_after);
+    }
+    row["drop"] = check.drop;
+    json["checks"].push_back(std::move(row));
   }
   json["one_thread"] = Json::array();
   for (const QuantizeSpeed& speed : report.speeds) {

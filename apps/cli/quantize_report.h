@@ -13,11 +13,16 @@ namespace sparing::cli {
 // The quantised model against the original in f32, at one size and precision.
 struct QuantizeCheck {
   Size size;
-  std::string precision;                      // of what stays in floating point
+  std::string precision;  // of what stays in floating point
+  // Of detectors:
   long long boxes = 0;                        // the original's
   double agreement = 0;                       // F1
   std::optional<double> ap_before, ap_after;  // with ground truth
-  double drop = 0;  // of AP where there is ground truth, else 1 - agreement
+  // Of segmentation, against the original's labels:
+  std::optional<double> miou;
+  double pixel_accuracy = 0;
+  std::int64_t pixels = 0;
+  double drop = 0;  // of AP where there is ground truth, else 1 - agreement or 1 - mIoU
 };
 
 // Medians on one thread.

@@ -51,8 +51,8 @@ int finish(const SegmentSettings& settings, const SegmentDescription& descriptio
     std::FILE* out = settings.writes_to_stdout() ? stderr : stdout;
     std::fputs(summary_text(description, summary, outputs).c_str(), out);
   }
-  return report_end({description.run.input, summary.frames, summary.last_time,
-                     summary.interrupted, summary.error},
+  return report_end({description.run.input, summary.frames, summary.last_time, summary.interrupted,
+                     summary.error},
                     outputs);
 }
 
@@ -145,9 +145,11 @@ std::string format_names(const auto& formats) {
 }
 
 void add_pictures(CLI::App& app, SegmentSettings& settings) {
-  app.add_option("--render", settings.render,
-                 "pictures with the effects below, or the classes in colours; the format follows from "
-                 "the ending (" + format_names(picture_formats()) + "; a folder gets PNGs)");
+  app.add_option(
+      "--render", settings.render,
+      "pictures with the effects below, or the classes in colours; the format follows from "
+      "the ending (" +
+          format_names(picture_formats()) + "; a folder gets PNGs)");
   app.add_option("--background", settings.background,
                  "what becomes of all but the foreground: blur[:RADIUS], replace=IMAGE or VIDEO, "
                  "colour[=#rrggbb], cutout (alpha: .mov, .webm or PNGs)")
@@ -171,9 +173,9 @@ void add_pictures(CLI::App& app, SegmentSettings& settings) {
       ->group(kPictures);
   app.add_flag("--overlay", settings.overlay, "classes in colours, also over other effects")
       ->group(kPictures);
-  check_range<double>(app.add_option("--overlay-strength", settings.overlay_strength,
-                                     "of the colours, 0 to 1"),
-                      0, 1)
+  check_range<double>(
+      app.add_option("--overlay-strength", settings.overlay_strength, "of the colours, 0 to 1"), 0,
+      1)
       ->capture_default_str()
       ->group(kPictures);
   app.add_flag("--legend", settings.legend, "name the colours in the picture")->group(kPictures);
@@ -199,8 +201,8 @@ void add_pictures(CLI::App& app, SegmentSettings& settings) {
 
 void add_segment_command(CLI::App& parent, Command& run) {
   auto settings = std::make_shared<SegmentSettings>();
-  CLI::App* app =
-      parent.add_subcommand("segment", "masks of what is in a video: backgrounds, privacy, streets");
+  CLI::App* app = parent.add_subcommand(
+      "segment", "masks of what is in a video: backgrounds, privacy, streets");
   app->footer(kHelp);
   app->add_option("input", settings->input,
                   "a video file, a folder or 'pattern' of pictures (the frames of one), or - for "
@@ -218,9 +220,9 @@ void add_segment_command(CLI::App& parent, Command& run) {
   app->add_option("--aux", settings->aux,
                   "AuxNet, likewise (default: the one that MainNet's manifest names)");
   add_flags(*app, settings->runtime);
-  check_range<long long>(app->add_option("--max-frames", settings->max_frames,
-                                         "stop after so many frames (0: all)"),
-                         0, 1e15);
+  check_range<long long>(
+      app->add_option("--max-frames", settings->max_frames, "stop after so many frames (0: all)"),
+      0, 1e15);
   check_range<int>(app->add_option("--decoder-threads", settings->decoder_threads,
                                    "threads of the video decoder"),
                    1, 64)

@@ -84,9 +84,8 @@ class RenderOutput final : public FrameOutput {
     SPARING_RETURN_IF_ERROR(converter_.convert(frame.source.frame.view(), picture_));
     if (privacy) SPARING_RETURN_IF_ERROR(privacy->apply(frame.labels, picture_));
     if (background) {
-      SPARING_RETURN_IF_ERROR(
-          background->compose(MaskView(frame.probabilities.size, mask_of(frame.probabilities)),
-                              picture_));
+      SPARING_RETURN_IF_ERROR(background->compose(
+          MaskView(frame.probabilities.size, mask_of(frame.probabilities)), picture_));
     }
     if (overlay) SPARING_RETURN_IF_ERROR(overlay->draw(frame.labels, picture_));
     return sink->write(picture_);
@@ -152,8 +151,8 @@ Result<std::unique_ptr<FrameOutput>> open_render(const SegmentSettings& settings
     options.legend = settings.legend;
     SPARING_ASSIGN_OR_RETURN(output->overlay, ClassOverlay::create(options));
   }
-  SPARING_ASSIGN_OR_RETURN(
-      output->sink, open_picture_sink(settings.render, sink_options(settings, info, alpha)));
+  SPARING_ASSIGN_OR_RETURN(output->sink,
+                           open_picture_sink(settings.render, sink_options(settings, info, alpha)));
   return std::unique_ptr<FrameOutput>(std::move(output));
 }
 
@@ -169,8 +168,9 @@ Result<SegmentOutputs> SegmentOutputs::open(const SegmentSettings& settings,
     all.outputs_.push_back({std::make_unique<MaskOutput>(std::move(sink)), std::nullopt});
   }
   if (!settings.render.empty()) {
-    SPARING_ASSIGN_OR_RETURN(auto output, settings.compare.empty() ? open_render(settings, info)
-                                                                   : open_comparison(settings, info));
+    SPARING_ASSIGN_OR_RETURN(auto output, settings.compare.empty()
+                                              ? open_render(settings, info)
+                                              : open_comparison(settings, info));
     all.outputs_.push_back({std::move(output), std::nullopt});
   }
   return all;

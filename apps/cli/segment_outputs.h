@@ -33,8 +33,8 @@ class FrameOutput {
 // All of them: when one fails, the others get the frame still, so that they hold the same frames.
 class SegmentOutputs final : public SegmentConsumer {
  public:
-  // Opens --out and --render. kInvalidArgument: unknown labels, effects that do not fit each other or
-  // the model; else as open_mask_sink and open_picture_sink.
+  // Opens --out and --render. kInvalidArgument: unknown labels, effects that do not fit each other
+  // or the model; else as open_mask_sink and open_picture_sink.
   static Result<SegmentOutputs> open(const SegmentSettings& settings, const SegmentRunInfo& info);
 
   Status take(SegmentedFrame& frame) override;

@@ -43,7 +43,8 @@ std::string summary_text(const SegmentDescription& description, const SegmentSum
            count(summary.main_looks));
   }
   if (summary.cuts > 0 || summary.blank_frames > 0) {
-    append(text, "%lld cuts, %lld blank frames\n", count(summary.cuts), count(summary.blank_frames));
+    append(text, "%lld cuts, %lld blank frames\n", count(summary.cuts),
+           count(summary.blank_frames));
   }
   const LearnStatistics& learning = summary.learning;
   if (learning.steps > 0 || learning.refused > 0) {
@@ -57,7 +58,8 @@ std::string summary_text(const SegmentDescription& description, const SegmentSum
     text += "\n";
   }
   text += "\n" + stages_text(summary.stages);
-  if (summary.damaged_frames > 0) append(text, "%lld damaged frames\n", count(summary.damaged_frames));
+  if (summary.damaged_frames > 0)
+    append(text, "%lld damaged frames\n", count(summary.damaged_frames));
   if (summary.unusable.not_finite > 0) {
     append(text, "%lld pixels for which MainNet gave no finite number\n",
            count(summary.unusable.not_finite));

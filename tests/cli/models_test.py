@@ -1,4 +1,4 @@
-"""`sparing models quantize`, `sparing models profile` and `sparing train-scale` end to end.
+"""`sparing models` and `sparing train-scale` end to end.
 
 Quantising needs the environment of `scripts/setup --quantize`; those tests are skipped without it.
 """
@@ -65,6 +65,8 @@ class QuantizeErrors(ModelsTest):
             self.assertIn(run.returncode, (2, 3), run.stderr)
             self.assertIn(str(value), run.stderr)
             self.assert_nothing_left()
+        run = self.quantize("street", "--calib", st.SAMPLE, "--gt", self.dir, env=env)
+        self.assert_error(run, 2, "--gt", "for detectors")
         for name in (st.MODEL, "Bad Name", "../escaped"):
             run = self.quantize(st.MODEL, "--calib", st.SAMPLE, "--name", name, env=env)
             self.assertIn(run.returncode, (2, 4), run.stderr)
@@ -92,8 +94,116 @@ class QuantizeErrors(ModelsTest):
         self.assert_nothing_left()
 
 
+class ListAndInspect(ModelsTest):
+    """Of segmentation models; those of detectors are in cli_test.py."""
+
+    def manifest(self, name, **changes):
+        text = {"schema": 1, "name": name, "task": "segment",
+                "input": {"size": {"default": [96, 64]}}, "segmentation": {}, "labels": ["a", "b"]}
+        path = self.dir / f"{name}.json"
+        path.write_text(json.dumps({**text, **changes}))
+        return path
+
+    def test_list_has_the_task_of_each(self):
+        run = st.sparing("models", "list")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        lines = {line.split()[0]: line.split() for line in run.stdout.splitlines()}
+        self.assertEqual(lines["name"][2], "task")
+        self.assertEqual(lines["nanodet-g"][2], "detect")
+        for name in ("people", "street", "street-aux"):
+            self.assertEqual(lines[name][2], "segment")
+        # These come with the project: no command fetches them, and none is needed.
+        self.assertEqual((lines["street"][1], lines["street-aux"][1]), ("yes", "yes"))
+        self.assertEqual(lines["street"][3], "CC-BY-NC-4.0")
+
+    def test_get_takes_several_names_and_knows_what_it_can_fetch(self):
+        for names in (("street",), ("nanodet-g", "street")):
+            run = st.sparing("models", "get", *names)
+            self.assert_error(run, 4, "street", "choose from: nanodet-g, people")
+        run = st.sparing("models", "get", "nanodet-g", "nanodet-g")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout.count("already there"), 2)
+
+    def test_inspect_and_its_manifest(self):
+        model = ROOT / "models" / "street" / "street-main.onnx"
+        run = st.sparing("models", "inspect", model)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for text in ("[1,3,?,?]", "segment", "logits (softmax) of 11 channels, [1,11,h,w]",
+                     "classes 11", f"sparing segment VIDEO --model {model}"):
+            self.assertIn(text, run.stdout)
+        run = st.sparing("models", "inspect", model, "--manifest")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        manifest = json.loads(run.stdout)
+        self.assertEqual((manifest["task"], len(manifest["labels"])), ("segment", 11))
+        self.assertEqual(manifest["segmentation"],
+                         {"kind": "scores", "output": "logits", "layout": "nchw",
+                          "activation": "softmax"})
+        self.assertNotIn("head", manifest)
+        # It is good as it is.
+        path = self.dir / "guess.json"
+        path.write_text(run.stdout)
+        run = st.sparing("models", "profile", path, "--shapes", "96x96", "--runs", 1, "--out",
+                         self.dir / "profile.json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_a_model_of_the_other_task(self):
+        run = st.sparing("detect", st.SAMPLE, "--model", "street", "--out", self.dir / "x.jsonl")
+        self.assert_error(run, 4, "street", "it segments", "sparing segment")
+
+    def test_wrong_manifests(self):
+        for changes, words in (
+                ({"head": {"type": "yolox"}}, ("'head'", 'belongs to task "detect"')),
+                ({"task": "detect", "head": {"type": "yolox"}}, ("'segmentation'", '"segment"')),
+                ({"segmentation": {"class_map": [0, 7]}}, ("'segmentation.class_map[1]'", "label 7")),
+                ({"segmentation": {"kind": "foreground"}, "labels": ["a"]}, ("'labels'", "two")),
+                ({"palette": ["red", "#000000"]}, ("'palette[0]'", "#rrggbb")),
+                ({"aux": "no name"}, ("'aux'", "no name"))):
+            run = st.sparing("models", "profile", self.manifest("wrong", **changes))
+            self.assert_error(run, 4, "wrong.json", *words)
+
+    def test_a_graph_that_is_not_as_its_manifest_says(self):
+        street = json.loads((ROOT / "models" / "street.json").read_text())
+        street["file"] = str(ROOT / "models" / street["file"])
+        for changes, words in (
+                ({"labels": street["labels"][:10], "palette": street["palette"][:10]},
+                 ("[1,11,?,?]", "[1,10,h,w]", "class_map")),
+                ({"segmentation": {**street["segmentation"], "output": "scores"}},
+                 ("'scores' is missing", "'logits'")),
+                ({"segmentation": {**street["segmentation"], "layout": "nhwc"}}, ("[1,h,w,11]",)),
+                ({"input": {**street["input"], "layout": "nhwc"}}, ("'image'", "[1,H,W,3]"))):
+            path = self.dir / "wrong.json"
+            path.write_text(json.dumps({**street, "name": "wrong", **changes}))
+            run = st.sparing("models", "profile", path, "--shapes", "96x96", "--runs", 1)
+            self.assert_error(run, 4, "wrong", *words)
+
+
 @unittest.skipUnless(quantize_python().exists(), "scripts/setup --quantize has not been run")
 class Quantize(ModelsTest):
+    def test_segmentation_by_the_labels_that_stay(self):
+        quantize = ("street-aux", "--calib", st.SAMPLE, "--frames", 12, "--size", "240x180")
+        run = self.quantize(*quantize, "--max-drop", 0.9, "--json")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(sorted(os.listdir(self.out)),
+                         [f"street-aux-int8.{ending}" for ending in ("bin", "json", "xml")])
+        report = json.loads(run.stdout)
+        for check in report["checks"]:
+            self.assertEqual(check["size"], [240, 180])
+            self.assertEqual(check["pixels"], 12 * 240 * 180)
+            self.assertAlmostEqual(check["drop"], 1 - check["miou"])
+            self.assertGreater(check["pixel_accuracy"], 0.7)
+            self.assertNotIn("boxes", check)
+        manifest = json.loads((self.out / "street-aux-int8.json").read_text())
+        self.assertEqual((manifest["task"], manifest["licence"]["spdx"]),
+                         ("segment", "CC-BY-NC-4.0"))
+        self.assertEqual(len(manifest["palette"]), 11)
+        run = st.sparing("models", "profile", self.out / "street-aux-int8.json", "--shapes", "240x180",
+                         "--runs", 1, "--out", self.dir / "profile.json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_too_few_labels_that_stay_are_refused(self):
+        run = self.quantize("street-aux", "--calib", st.SAMPLE, "--frames", 12, "--max-drop", 0)
+        self.assert_error(run, 7, "refused", "of the mIoU", "--max-drop 0", "240x180")
+
     def test_the_new_model_is_kept_and_used(self):
         run = self.quantize(st.MODEL, "--calib", st.SAMPLE, *SMALL, "--max-drop", 0.2, "--json")
         self.assertEqual((run.returncode, run.stderr), (0, ""))

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sparing/pipeline/stage_clock.h"
 #include "sparing/base/cpu_time.h"
+#include "sparing/pipeline/stage_clock.h"
 
 namespace sparing {
 namespace {

@@ -1,9 +1,9 @@
 #include "sparing/streams/stream_feeder.h"
 
 #include "sparing/base/check.h"
+#include "sparing/base/cpu_time.h"
 #include "sparing/base/thread_pool.h"
 #include "sparing/pipeline/stage_clock.h"
-#include "sparing/base/cpu_time.h"
 
 namespace sparing {
 namespace {

@@ -13,11 +13,11 @@
 #include <thread>
 #include <utility>
 
+#include "sparing/base/cpu_time.h"
 #include "sparing/base/thread_pool.h"
 #include "sparing/pipeline/frame_job.h"
 #include "sparing/pipeline/stage_clock.h"
 #include "sparing/streams/budget_control.h"
-#include "sparing/base/cpu_time.h"
 #include "sparing/streams/looping_source.h"
 #include "sparing/streams/result_writer.h"
 #include "sparing/streams/stream_feeder.h"
