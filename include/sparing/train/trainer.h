@@ -39,7 +39,8 @@ struct TrainerOptions {
   int height = 0;  // likewise
   int batch = 1;
   int threads = 1;
-  std::string precision = "f32";  // of the forward pass; gradients and weights are float32
+  std::string precision = "f32";  // of the forward pass; weights and their steps are float32
+  std::string gradients = "f32";  // "bf16": of convolutions, where the forward pass is bf16, too
   // What is trained. "all"; "decoder": the layers above the first enlargement (ConvTranspose,
   // Resize), or the last layer where only the logits are enlarged; "last": the last layer with
   // weights; "batch_norm": scale and shift of all batch norms (Tent); "none".
@@ -78,6 +79,9 @@ struct TrainerOptions {
         option("aux-precision", &TrainerOptions::precision)
             .help("of the trained network's forward pass; auto: bf16 where the processor has it")
             .choices("auto|f32|bf16"),
+        option("aux-gradients", &TrainerOptions::gradients)
+            .help("of the trained network's backward pass; bf16 only with a forward pass in bf16")
+            .choices("f32|bf16"),
         option("train", &TrainerOptions::train)
             .help("the layers that are trained; batch_norm: scales and shifts alone")
             .choices("all|decoder|last|batch_norm|none"),

@@ -122,6 +122,7 @@ class ConvLayer final : public Layer {
       : Layer(setup),
         geometry_(setup),
         engine_(setup.machine.engine),
+        bf16_(setup.machine.bf16),
         in_desc_(geometry_.source, Type::f32, Tag::nhwc),
         out_desc_(geometry_.target, Type::f32, Tag::nhwc),
         plain_desc_(geometry_.weights, Type::f32, geometry_.plain),
@@ -137,19 +138,26 @@ class ConvLayer final : public Layer {
     offset_.resize(channels());
     scale_.assign(channels(), 1);
     make_forward();
+    back_bf16_ = bf16_ && setup.machine.bf16_gradients;
     if (wants_input_ || wants_weights_) make_backward();
   }
 
   LayerNeeds needs() const override {
     LayerNeeds needs;
     needs.forward_scratch = forward_.scratch_bytes();
+    if (keeps_narrow_source()) {
+      needs.kept = narrow_bytes(geometry_.source);
+    } else if (bf16_) {
+      needs.forward_scratch += narrow_bytes(geometry_.source);
+    }
     if (wants_weights_) needs.backward_scratch = back_weights_.scratch_bytes();
     if (wants_input_) {
       std::size_t bytes = back_data_.scratch_bytes();
       if (setup_.accumulate[0]) bytes += align_up(in_desc_.get_size());
       needs.backward_scratch = std::max(needs.backward_scratch, bytes);
     }
-    needs.input_in_backward = wants_weights_;
+    if (back_bf16_) needs.backward_scratch += narrow_bytes(geometry_.target);
+    needs.input_in_backward = wants_weights_ && !keeps_narrow_source();
     needs.output_in_backward = setup_.backward && !op().activation.is_identity();
     return needs;
   }
@@ -157,22 +165,37 @@ class ConvLayer final : public Layer {
   void bind(const LayerMemory& memory) override {
     Layer::bind(memory);
     // oneDNN takes no pointers to constants, and does not write to these.
-    float* input = const_cast<float*>(memory.inputs[0]);
-    forward_.bind({{DNNL_ARG_SRC, input}, {DNNL_ARG_DST, memory.output}}, memory.forward_scratch);
+    float* const input = const_cast<float*>(memory.inputs[0]);
+    void* source = input;
+    std::byte* scratch = memory.forward_scratch;
+    if (bf16_) {
+      std::byte* narrow = keeps_narrow_source() ? memory.kept : scratch;
+      if (!keeps_narrow_source()) scratch += narrow_bytes(geometry_.source);
+      narrow_source_ = cast(input, in_desc_, narrow);
+      source = narrow;
+    }
+    forward_.bind({{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, memory.output}}, scratch);
+    if (!wants_input_ && !wants_weights_) return;
+    scratch = memory.backward_scratch;
+    void* gradient = memory.output_gradient;
+    if (back_bf16_) {
+      narrow_gradient_ = cast(memory.output_gradient, out_desc_, scratch);
+      gradient = scratch;
+      scratch += narrow_bytes(geometry_.target);
+    }
     if (wants_weights_) {
-      back_weights_.bind({{DNNL_ARG_SRC, input}, {DNNL_ARG_DIFF_DST, memory.output_gradient}},
-                         memory.backward_scratch);
+      back_weights_.bind({{DNNL_ARG_SRC, keeps_narrow_source() ? source : input},
+                          {DNNL_ARG_DIFF_DST, gradient}},
+                         scratch);
     }
     if (wants_input_) {
-      std::byte* scratch = memory.backward_scratch;
       input_gradient_ = memory.input_gradients[0];
       if (setup_.accumulate[0]) {
         input_gradient_ = reinterpret_cast<float*>(scratch);
         scratch += align_up(in_desc_.get_size());
       }
-      back_data_.bind(
-          {{DNNL_ARG_DIFF_SRC, input_gradient_}, {DNNL_ARG_DIFF_DST, memory.output_gradient}},
-          scratch);
+      back_data_.bind({{DNNL_ARG_DIFF_SRC, input_gradient_}, {DNNL_ARG_DIFF_DST, gradient}},
+                      scratch);
     }
   }
 
@@ -197,7 +220,10 @@ class ConvLayer final : public Layer {
     if (wants_input_) to_back_.execute(stream, plain_memory_, back_data_weights_);
   }
 
-  void forward(bool) override { forward_.run(machine().stream); }
+  void forward(bool) override {
+    if (bf16_) narrow_source_.run(machine().stream);
+    forward_.run(machine().stream);
+  }
 
   void backward() override {
     if (!op().activation.is_identity()) {
@@ -208,6 +234,7 @@ class ConvLayer final : public Layer {
                    });
     }
     dnnl::stream& stream = machine().stream;
+    if (back_bf16_) narrow_gradient_.run(stream);
     if (wants_weights_) {
       back_weights_.run(stream);
       from_back_.execute(stream, weight_gradient_, plain_memory_);
@@ -233,6 +260,28 @@ class ConvLayer final : public Layer {
   }
 
  private:
+  struct Cast {
+    dnnl::reorder primitive;
+    memory from, to;
+    void run(dnnl::stream& stream) { primitive.execute(stream, from, to); }
+  };
+
+  // The step needs the input in bfloat16 alone, which is half of what it would keep otherwise.
+  bool keeps_narrow_source() const { return back_bf16_ && wants_weights_; }
+  static std::size_t narrow_bytes(const memory::dims& dims) {
+    return align_up(memory::desc(dims, Type::bf16, Tag::nhwc).get_size());
+  }
+  Cast cast(float* from, const memory::desc& desc, std::byte* to) const {
+    Cast cast{{},
+              memory(desc, engine_, from),
+              memory(memory::desc(desc.get_dims(), Type::bf16, Tag::nhwc), engine_, to)};
+    cast.primitive = dnnl::reorder(cast.from, cast.to);
+    return cast;
+  }
+  memory::desc narrow_if(bool narrow, const memory::desc& desc) const {
+    return narrow ? memory::desc(desc.get_dims(), Type::bf16, Tag::nhwc) : desc;
+  }
+
   std::size_t channels() const { return static_cast<std::size_t>(setup_.output().channels); }
   std::span<const float> values(int parameter) const {
     return std::as_const(setup_.parameters).values(parameter);
@@ -241,14 +290,21 @@ class ConvLayer final : public Layer {
     return 1.0f / std::sqrt(values(op().norm.variance)[c] + op().norm.epsilon);
   }
 
-  auto forward_descriptor(Type type, Tag tag, const dnnl::primitive_attr& attr) const {
+  auto forward_descriptor(Type type, Type out, Tag tag, const dnnl::primitive_attr& attr) const {
     const bool trains = wants_input_ || wants_weights_;
     return typename Family::Forward::primitive_desc(
         engine_, trains ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference,
         Family::kAlgorithm, memory::desc(geometry_.source, type, tag),
         memory::desc(geometry_.weights, type, Tag::any), bias_desc_,
-        memory::desc(geometry_.target, Type::f32, tag), geometry_.strides, geometry_.dilations,
+        memory::desc(geometry_.target, out, tag), geometry_.strides, geometry_.dilations,
         geometry_.before, geometry_.after, attr);
+  }
+
+  auto fastest_forward(const dnnl::primitive_attr& attr) const {
+    const Type type = bf16_ ? Type::bf16 : Type::f32;
+    auto descriptor = forward_descriptor(type, Type::f32, Tag::nhwc, attr);
+    if (!is_slow(descriptor.impl_info_str())) return descriptor;
+    return forward_descriptor(type, Type::f32, Tag::any, attr);
   }
 
   void make_forward() {
@@ -256,18 +312,17 @@ class ConvLayer final : public Layer {
     append(ops, op().activation);
     dnnl::primitive_attr attr = scratchpad_attr();
     attr.set_post_ops(ops);
-    const Type type = machine().bf16 ? Type::bf16 : Type::f32;
-    auto descriptor = forward_descriptor(type, Tag::nhwc, attr);
-    if (is_slow(descriptor.impl_info_str())) descriptor = forward_descriptor(type, Tag::any, attr);
-    if (type == Type::bf16 && is_slow(descriptor.impl_info_str())) {
-      descriptor = forward_descriptor(Type::f32, Tag::nhwc, attr);
+    auto descriptor = fastest_forward(attr);
+    if (bf16_ && is_slow(descriptor.impl_info_str())) {
+      bf16_ = false;
+      descriptor = fastest_forward(attr);
     }
     forward_weights_ = memory(descriptor.weights_desc(), engine_);
     plain_memory_ = memory(plain_desc_, engine_, plain_.data());
     bias_memory_ = memory(bias_desc_, engine_, offset_.data());
     to_forward_ = dnnl::reorder(plain_memory_, forward_weights_);
     forward_.set(descriptor, typename Family::Forward(descriptor));
-    forward_.input(DNNL_ARG_SRC, in_desc_, descriptor.src_desc());
+    forward_.input(DNNL_ARG_SRC, narrow_if(bf16_, in_desc_), descriptor.src_desc());
     forward_.output(DNNL_ARG_DST, out_desc_, descriptor.dst_desc());
     forward_.fixed(DNNL_ARG_WEIGHTS, forward_weights_);
     forward_.fixed(DNNL_ARG_BIAS, bias_memory_);
@@ -281,36 +336,39 @@ class ConvLayer final : public Layer {
 
   void make_backward() {
     const dnnl::primitive_attr attr = scratchpad_attr();
-    const auto hint = forward_descriptor(Type::f32, Tag::nhwc, attr);
-    const memory::desc any_weights(geometry_.weights, Type::f32, Tag::any);
+    const Type type = back_bf16_ ? Type::bf16 : Type::f32;
+    const auto hint = forward_descriptor(type, type, Tag::nhwc, attr);
     if (wants_input_) {
       const auto descriptor = fastest<typename Family::BackwardData>([&](Tag tag) {
         return typename Family::BackwardData::primitive_desc(
             engine_, Family::kAlgorithm, memory::desc(geometry_.source, Type::f32, tag),
-            any_weights, memory::desc(geometry_.target, Type::f32, tag), geometry_.strides,
-            geometry_.dilations, geometry_.before, geometry_.after, hint, attr);
+            memory::desc(geometry_.weights, type, Tag::any),
+            memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
+            geometry_.before, geometry_.after, hint, attr);
       });
       back_data_weights_ = memory(descriptor.weights_desc(), engine_);
       to_back_ = dnnl::reorder(plain_memory_, back_data_weights_);
       back_data_.set(descriptor, typename Family::BackwardData(descriptor));
       back_data_.output(DNNL_ARG_DIFF_SRC, in_desc_, descriptor.diff_src_desc());
-      back_data_.input(DNNL_ARG_DIFF_DST, out_desc_, descriptor.diff_dst_desc());
+      back_data_.input(DNNL_ARG_DIFF_DST, narrow_if(back_bf16_, out_desc_),
+                       descriptor.diff_dst_desc());
       back_data_.fixed(DNNL_ARG_WEIGHTS, back_data_weights_);
     }
     if (wants_weights_) {
       const auto descriptor = fastest<typename Family::BackwardWeights>([&](Tag tag) {
         return typename Family::BackwardWeights::primitive_desc(
-            engine_, Family::kAlgorithm, memory::desc(geometry_.source, Type::f32, tag),
-            any_weights, bias_desc_, memory::desc(geometry_.target, Type::f32, tag),
-            geometry_.strides, geometry_.dilations, geometry_.before, geometry_.after, hint, attr);
+            engine_, Family::kAlgorithm, memory::desc(geometry_.source, type, tag),
+            memory::desc(geometry_.weights, Type::f32, Tag::any), bias_desc_,
+            memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations, geometry_.before, geometry_.after, hint, attr);
       });
       weight_gradient_ = memory(descriptor.diff_weights_desc(), engine_);
       from_back_ = dnnl::reorder(weight_gradient_, plain_memory_);
       offset_gradient_.resize(channels());
       offset_gradient_memory_ = memory(bias_desc_, engine_, offset_gradient_.data());
       back_weights_.set(descriptor, typename Family::BackwardWeights(descriptor));
-      back_weights_.input(DNNL_ARG_SRC, in_desc_, descriptor.src_desc());
-      back_weights_.input(DNNL_ARG_DIFF_DST, out_desc_, descriptor.diff_dst_desc());
+      back_weights_.input(DNNL_ARG_SRC, narrow_if(back_bf16_, in_desc_), descriptor.src_desc());
+      back_weights_.input(DNNL_ARG_DIFF_DST, narrow_if(back_bf16_, out_desc_),
+                          descriptor.diff_dst_desc());
       back_weights_.fixed(DNNL_ARG_DIFF_WEIGHTS, weight_gradient_);
       back_weights_.fixed(DNNL_ARG_DIFF_BIAS, offset_gradient_memory_);
     }
@@ -352,9 +410,12 @@ class ConvLayer final : public Layer {
 
   Geometry geometry_;
   dnnl::engine engine_;
+  bool bf16_;               // forward
   memory::desc in_desc_, out_desc_, plain_desc_, bias_desc_;
+  bool back_bf16_ = false;  // backward, too
   bool wants_weights_ = false;
   bool wants_input_ = false;
+  Cast narrow_source_, narrow_gradient_;
   PrimitiveJob forward_, back_data_, back_weights_;
   std::vector<float> plain_;   // weights times scale, then the gradient for them; ONNX's layout
   std::vector<float> offset_;  // one a channel, as the following

@@ -414,16 +414,20 @@ HWY_INLINE double cross_entropy_block(const LossJob& job, std::size_t begin, std
   if (job.pixel_weights != nullptr) {
     for (std::size_t p = 0; p < n; ++p) weight[p] *= job.pixel_weights[begin + p];
   }
+  // Sums are 1 or more, but for NaN, which the logarithm would take for a number.
+  float log_sum[kBlock];
+  float scale[kBlock];
+  for (std::size_t p = 0; p < n; ++p) {
+    log_sum[p] = (sum[p] >= 1 ? logarithm(sum[p]) : sum[p]) + most[p];
+    scale[p] = weight[p] * job.share / sum[p];
+  }
   double loss = 0;
   for (std::size_t p = 0; p < n; ++p) {
     // An ignored pixel counts nothing, whatever its logits: not even NaN.
     if (weight[p] == 0) continue;
     const float z = logits[static_cast<std::size_t>(labels[p]) * job.stride + p];
-    const float nats = sum[p] >= 1 ? logarithm(sum[p]) + (most[p] - z) : sum[p] + most[p] - z;
-    loss += static_cast<double>(weight[p] * nats);
+    loss += static_cast<double>(weight[p] * (log_sum[p] - z));
   }
-  float scale[kBlock];
-  for (std::size_t p = 0; p < n; ++p) scale[p] = weight[p] * job.share / sum[p];
   for (int c = 0; c < job.classes; ++c) {
     float* HWY_RESTRICT g = gradient + static_cast<std::size_t>(c) * job.stride;
     for (std::size_t p = 0; p < n; ++p) g[p] = weight[p] == 0 ? 0.0f : g[p] * scale[p];

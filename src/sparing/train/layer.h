@@ -19,6 +19,7 @@ struct Machine {
   int batch = 1;
   int threads = 1;
   bool bf16 = false;
+  bool bf16_gradients = false;  // only together with bf16
   bool live_norms = false;
   float norm_momentum = 0.1f;
 };

@@ -46,6 +46,9 @@ class Resizer {
 
   std::size_t out_rows() const { return rows_.taps.size(); }
   std::size_t in_rows() const { return in_rows_; }
+  const Taps& columns() const { return columns_; }
+  std::size_t in_row() const { return in_row_; }
+  std::size_t out_row() const { return out_row_; }
   // Floats that forward() or backward() need for themselves.
   std::size_t scratch() const { return 2 * out_row_; }
 
@@ -76,6 +79,19 @@ class Resizer {
     }
   }
 
+  // The sum of the output rows that input row y is part of, times its shares: in `scratch` or, if it
+  // is one whole row, where that lies.
+  const float* blend_uses(std::size_t y, const float* out_gradient, float* scratch) const {
+    const std::vector<Uses::Use>& uses = uses_.of[y];
+    const auto row = [&](const Uses::Use& use) {
+      return out_gradient + static_cast<std::size_t>(use.row) * out_row_;
+    };
+    if (uses.size() == 1 && uses[0].weight == 1) return row(uses[0]);
+    std::fill_n(scratch, out_row_, 0.0f);
+    for (const Uses::Use& use : uses) kernels().add_scaled(scratch, row(use), use.weight, out_row_);
+    return scratch;
+  }
+
   // Input rows [begin, end) of the gradient.
   void backward(const float* out_gradient, float* in_gradient, std::size_t begin, std::size_t end,
                 bool accumulate, float* scratch) const {
@@ -83,16 +99,7 @@ class Resizer {
       float* row = in_gradient + y * in_row_;
       if (!accumulate) std::fill_n(row, in_row_, 0.0f);
       if (uses_.of[y].empty()) continue;
-      const float* line = scratch;
-      if (uses_.of[y].size() == 1 && uses_.of[y][0].weight == 1) {
-        line = out_gradient + static_cast<std::size_t>(uses_.of[y][0].row) * out_row_;
-      } else {
-        std::fill_n(scratch, out_row_, 0.0f);
-        for (const Uses::Use& use : uses_.of[y]) {
-          kernels().add_scaled(scratch, out_gradient + static_cast<std::size_t>(use.row) * out_row_,
-                               use.weight, out_row_);
-        }
-      }
+      const float* line = blend_uses(y, out_gradient, scratch);
       kernels().gather_row(row, line, columns_.taps.data(), columns_.taps.size(), channels_);
     }
   }
@@ -162,7 +169,7 @@ class OutputLayer final : public Layer {
     LayerNeeds needs;
     if (resizes_) {
       needs.forward_scratch = (source().elements() + resizer_.scratch() * parts()) * sizeof(float);
-      if (setup_.backward) needs.backward_scratch = needs.forward_scratch;
+      if (setup_.backward) needs.backward_scratch = back_scratch() * parts() * sizeof(float);
     }
     return needs;
   }
@@ -190,19 +197,13 @@ class OutputLayer final : public Layer {
     for (std::size_t image = 0; image < images(); ++image) {
       const float* gradient = memory_.output_gradient + image * setup_.output().elements();
       float* out = memory_.input_gradients[0] + image * source().elements();
-      const float* planes = gradient;
       if (resizes_) {
-        float* small = floats(memory_.backward_scratch);
-        over_rows(resizer_.in_rows(), [&](int part, std::size_t c, std::size_t begin,
-                                          std::size_t end) {
-          resizer_.backward(gradient + c * setup_.output().pixels(), small + c * source().pixels(),
-                            begin, end, false, scratch(memory_.backward_scratch, part));
-        });
-        planes = small;
+        resize_backward(gradient, out);
+        continue;
       }
       over_pixels([&](std::size_t begin, std::size_t end) {
-        kernels().from_planes(out + begin * width(), planes + begin, source().pixels(), end - begin,
-                              classes(), setup_.accumulate[0]);
+        kernels().from_planes(out + begin * width(), gradient + begin, source().pixels(),
+                              end - begin, classes(), setup_.accumulate[0]);
       });
     }
   }
@@ -213,6 +214,32 @@ class OutputLayer final : public Layer {
   std::size_t width() const { return static_cast<std::size_t>(classes()); }
   std::size_t parts() const { return static_cast<std::size_t>(threads()); }
   static float* floats(std::byte* bytes) { return reinterpret_cast<float*>(bytes); }
+  // A row of all classes, as planes and as pixels.
+  std::size_t back_scratch() const { return 2 * resizer_.out_row() * width(); }
+
+  // Rows first, in planes; then columns, where all classes of a pixel lie together.
+  void resize_backward(const float* gradient, float* out) const {
+    parallel_parts(threads(), resizer_.in_rows(), [&](int part, std::size_t begin,
+                                                      std::size_t end) {
+      float* planes = floats(memory_.backward_scratch) +
+                      back_scratch() * static_cast<std::size_t>(part);
+      float* pixels = planes + back_scratch() / 2;
+      const std::size_t columns = resizer_.out_row();
+      for (std::size_t y = begin; y < end; ++y) {
+        for (std::size_t c = 0; c < width(); ++c) {
+          float* plane = planes + c * columns;
+          const float* line =
+              resizer_.blend_uses(y, gradient + c * setup_.output().pixels(), plane);
+          if (line != plane) std::copy_n(line, columns, plane);
+        }
+        kernels().from_planes(pixels, planes, columns, columns, classes(), false);
+        float* row = out + y * resizer_.in_row() * width();
+        if (!setup_.accumulate[0]) std::fill_n(row, resizer_.in_row() * width(), 0.0f);
+        kernels().gather_row(row, pixels, resizer_.columns().taps.data(), columns, classes());
+      }
+    });
+  }
+
   float* scratch(std::byte* base, int part) const {
     return floats(base) + source().elements() + resizer_.scratch() * static_cast<std::size_t>(part);
   }
