@@ -25,6 +25,8 @@ struct Stage {
 constexpr Stage kStages[] = {
     {"val", true, bench_segment_val},
     {"drift", false, bench_segment_drift},
+    {"people", false, bench_segment_people},
+    {"long", false, bench_segment_long},
 };
 
 }  // namespace

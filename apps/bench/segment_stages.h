@@ -26,4 +26,9 @@ Status bench_segment_val(SegmentBench& bench, Report& report);
 // The clip under drifts that MainNet was not trained for: drift.NAME.*.
 Status bench_segment_drift(SegmentBench& bench, Report& report);
 
+// people.fps, .iou, .flicker_ratio.
+Status bench_segment_people(SegmentBench& bench, Report& report);
+// long.*: whether what learns stays good for ten thousand frames.
+Status bench_segment_long(SegmentBench& bench, Report& report);
+
 }  // namespace sparing::bench

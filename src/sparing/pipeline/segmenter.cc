@@ -51,7 +51,10 @@ Result<Segmenter> Segmenter::create(Context context, const Model& main,
   stream.learn = options.learn;
   stream.trainer = options.trainer;
   SPARING_ASSIGN_OR_RETURN(impl->stream, StreamSegmenter::create(stream, main, aux));
-  SPARING_ASSIGN_OR_RETURN(impl->motion, FrameMotion::create(options.motion));
+  MotionOptions motion = options.motion;
+  // That control averages without looking at the motion.
+  if (impl->stream->mode() == SegmentMode::kEma) motion.flow = "none";
+  SPARING_ASSIGN_OR_RETURN(impl->motion, FrameMotion::create(motion));
   SPARING_RETURN_IF_ERROR(impl->main.load(std::move(context), main, options.segment.size));
   return Segmenter(std::move(impl));
 }
