@@ -151,8 +151,14 @@ Result<std::unique_ptr<FrameOutput>> open_render(const SegmentSettings& settings
     options.legend = settings.legend;
     SPARING_ASSIGN_OR_RETURN(output->overlay, ClassOverlay::create(options));
   }
-  SPARING_ASSIGN_OR_RETURN(output->sink,
-                           open_picture_sink(settings.render, sink_options(settings, info, alpha)));
+  PictureSinkOptions options = sink_options(settings, info, alpha);
+  // What is shown behind must not be written over, either.
+  if (output->background && !output->background->options().replacement.empty()) {
+    SourceInfo replacement;
+    replacement.files = {output->background->options().replacement};
+    options.sources.push_back(std::move(replacement));
+  }
+  SPARING_ASSIGN_OR_RETURN(output->sink, open_picture_sink(settings.render, options));
   return std::unique_ptr<FrameOutput>(std::move(output));
 }
 
