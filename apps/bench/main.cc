@@ -29,6 +29,10 @@ void add_import_options(CLI::App& command, BenchOptions& options) {
   cli::add_flags(command, options.import);
 }
 
+void add_train_options(CLI::App& command, BenchOptions& options) {
+  cli::add_flags(command, options.train);
+}
+
 struct Benchmark {
   const char* name;
   const char* description;
@@ -41,6 +45,8 @@ constexpr Benchmark kBenchmarks[] = {
      bench_detect},
     {"import", "from a frame to a tensor: time against other libraries and the machine's limit",
      add_import_options, bench_import},
+    {"train-step", "one step of training a network on this processor", add_train_options,
+     bench_train_step},
 };
 
 int report_error(const Error& error) {
