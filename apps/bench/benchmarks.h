@@ -71,11 +71,34 @@ struct SegmentBenchOptions {
   cli::RuntimeOptions runtime;
 };
 
+struct TrainBenchOptions {
+  std::string model = "models/street/street-aux.onnx";
+  std::string size = "240x180";
+  std::string train = "all";
+  int threads = 1;
+  int rounds = 50;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        option("model", &TrainBenchOptions::model).help("ONNX file of the network to train"),
+        option("size", &TrainBenchOptions::size).help("of its input").unit("WxH"),
+        option("train", &TrainBenchOptions::train)
+            .help("which layers learn")
+            .choices("all|decoder|last|batch_norm"),
+        option("threads", &TrainBenchOptions::threads).help("threads").range(1, 256),
+        option("rounds", &TrainBenchOptions::rounds)
+            .help("steps that are measured, of which the median counts")
+            .range(1, 100000),
+    };
+  }
+};
+
 struct BenchOptions {
   bool quick = false;
   DetectBenchOptions detect;
   SegmentBenchOptions segment;
   ImportBenchOptions import;
+  TrainBenchOptions train;
 };
 
 // The sample video that the set-up fetched.
@@ -87,5 +110,6 @@ Status bench_import(const BenchOptions& options, Report& report);
 // The parts of `segment`, in the order in which they run.
 std::vector<std::string> segment_stages();
 Status bench_segment(const BenchOptions& options, Report& report);
+Status bench_train_step(const BenchOptions& options, Report& report);
 
 }  // namespace sparing::bench

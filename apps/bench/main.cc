@@ -49,6 +49,10 @@ void add_segment_options(CLI::App& command, BenchOptions& options) {
   cli::add_flags(command, segment.runtime);
 }
 
+void add_train_options(CLI::App& command, BenchOptions& options) {
+  cli::add_flags(command, options.train);
+}
+
 struct Benchmark {
   const char* name;
   const char* description;
@@ -63,6 +67,8 @@ constexpr Benchmark kBenchmarks[] = {
      add_import_options, bench_import},
     {"segment", "segmentation over time: accuracy, consistency and cost of all modes and controls",
      add_segment_options, bench_segment},
+    {"train-step", "one step of training a network on this processor", add_train_options,
+     bench_train_step},
 };
 
 int report_error(const Error& error) {

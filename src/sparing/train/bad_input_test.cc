@@ -18,8 +18,7 @@ using train::GraphBuilder;
 using Ints = GraphBuilder::Ints;
 
 std::string problem(const std::string& bytes, const TrainerOptions& options = {}) {
-  const Result<Trainer> trainer =
-      Trainer::create(train::as_bytes(bytes), "bad.onnx", options);
+  const Result<Trainer> trainer = Trainer::create(train::as_bytes(bytes), "bad.onnx", options);
   if (trainer.ok()) return "no error";
   EXPECT_EQ(trainer.error().to_string().find('\n'), std::string::npos);
   EXPECT_FALSE(trainer.error().fix.empty());
@@ -37,8 +36,7 @@ TEST(BadFile, IsSaid) {
   };
   EXPECT_THAT(error("/nowhere/aux.onnx"), HasSubstr("'/nowhere/aux.onnx': no such file"));
   EXPECT_THAT(error(std::filesystem::temp_directory_path()), HasSubstr("not a file"));
-  const std::filesystem::path file =
-      std::filesystem::path(testing::TempDir()) / "not_onnx.onnx";
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "not_onnx.onnx";
   std::ofstream(file) << "this is no network";
   EXPECT_THAT(error(file), HasSubstr("not an ONNX file"));
   EXPECT_THAT(problem(""), HasSubstr("not an ONNX file"));
@@ -113,12 +111,10 @@ struct BadGraph {
 void PrintTo(const BadGraph& bad, std::ostream* out) { *out << bad.name; }
 
 const BadGraph kBadGraphs[] = {
-    {"WeightsOfOtherChannels",
-     [](GraphBuilder& g) { return g.conv("c", "image", {3, 5, 3, 3}); }, "for 4 channels"},
+    {"WeightsOfOtherChannels", [](GraphBuilder& g) { return g.conv("c", "image", {3, 5, 3, 3}); },
+     "for 4 channels"},
     {"WeightsOfThreeAxes",
-     [](GraphBuilder& g) {
-       return g.node("Conv", "c", {"image", g.random("w", {3, 4, 3})});
-     },
+     [](GraphBuilder& g) { return g.node("Conv", "c", {"image", g.random("w", {3, 4, 3})}); },
      "kernel, strides"},
     {"KernelOfAnotherSize",
      [](GraphBuilder& g) {
@@ -162,8 +158,8 @@ const BadGraph kBadGraphs[] = {
        return std::string("c");
      },
      "dilations"},
-    {"NormOfAnotherSize",
-     [](GraphBuilder& g) { return g.norm("n", "image", 5, "n"); }, "not 4 elements"},
+    {"NormOfAnotherSize", [](GraphBuilder& g) { return g.norm("n", "image", 5, "n"); },
+     "not 4 elements"},
     {"NormOfNegativeVariance",
      [](GraphBuilder& g) {
        return g.node("BatchNormalization", "n",
@@ -257,8 +253,8 @@ const BadGraph kBadGraphs[] = {
      "does not come from the picture"},
     {"OutputThatIsTheInput", [](GraphBuilder&) { return std::string("image"); },
      "does not come from the picture"},
-    {"ThreeHundredClasses",
-     [](GraphBuilder& g) { return g.conv("c", "image", {300, 4, 1, 1}); }, "300 channels"},
+    {"ThreeHundredClasses", [](GraphBuilder& g) { return g.conv("c", "image", {300, 4, 1, 1}); },
+     "300 channels"},
     {"NothingToTrain", [](GraphBuilder& g) { return g.node("Relu", "a", {"image"}); },
      "nothing to train"},
     {"TwoInputs",
@@ -299,8 +295,13 @@ const BadGraph kBadGraphs[] = {
      "not quantised"},
     {"PictureOfThreeAxes",
      [](GraphBuilder& g) {
-       g.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()
-           ->mutable_dim()->RemoveLast();
+       g.graph()
+           .mutable_input(0)
+           ->mutable_type()
+           ->mutable_tensor_type()
+           ->mutable_shape()
+           ->mutable_dim()
+           ->RemoveLast();
        return g.conv("c", "image", {3, 4, 1, 1});
      },
      "[N,C,H,W]"},
@@ -333,8 +334,7 @@ TEST(Float16, WeightsAreWidened) {
   for (const int size : {4, 1, 1, 1}) tensor->add_dims(size);
   // 1.5, -0.25, the largest number, the smallest one.
   for (const int bits : {0x3e00, 0xb400, 0x7bff, 0x0001}) tensor->add_int32_data(bits);
-  Result<Trainer> trainer =
-      Trainer::create(train::as_bytes(graph.bytes("c")), "half.onnx", {});
+  Result<Trainer> trainer = Trainer::create(train::as_bytes(graph.bytes("c")), "half.onnx", {});
   ASSERT_TRUE(trainer.ok()) << trainer.error().to_string();
   EXPECT_THAT(*trainer->weights("c", "weight"),
               testing::ElementsAre(1.5f, -0.25f, 65504.0f, 0x1p-24f));

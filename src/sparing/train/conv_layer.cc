@@ -184,9 +184,9 @@ class ConvLayer final : public Layer {
       scratch += narrow_bytes(geometry_.target);
     }
     if (wants_weights_) {
-      back_weights_.bind({{DNNL_ARG_SRC, keeps_narrow_source() ? source : input},
-                          {DNNL_ARG_DIFF_DST, gradient}},
-                         scratch);
+      back_weights_.bind(
+          {{DNNL_ARG_SRC, keeps_narrow_source() ? source : input}, {DNNL_ARG_DIFF_DST, gradient}},
+          scratch);
     }
     if (wants_input_) {
       input_gradient_ = memory.input_gradients[0];
@@ -359,7 +359,8 @@ class ConvLayer final : public Layer {
         return typename Family::BackwardWeights::primitive_desc(
             engine_, Family::kAlgorithm, memory::desc(geometry_.source, type, tag),
             memory::desc(geometry_.weights, Type::f32, Tag::any), bias_desc_,
-            memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations, geometry_.before, geometry_.after, hint, attr);
+            memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
+            geometry_.before, geometry_.after, hint, attr);
       });
       weight_gradient_ = memory(descriptor.diff_weights_desc(), engine_);
       from_back_ = dnnl::reorder(weight_gradient_, plain_memory_);
@@ -410,7 +411,7 @@ class ConvLayer final : public Layer {
 
   Geometry geometry_;
   dnnl::engine engine_;
-  bool bf16_;               // forward
+  bool bf16_;  // forward
   memory::desc in_desc_, out_desc_, plain_desc_, bias_desc_;
   bool back_bf16_ = false;  // backward, too
   bool wants_weights_ = false;

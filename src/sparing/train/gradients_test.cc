@@ -551,25 +551,47 @@ TEST(Cut, KeepsOnlyWhatTheStepNeeds) {
   EXPECT_LT(all.planned, all.unshared);
 }
 
-TEST(Bf16, LogitsStayNearThoseOfFloat32AndGradientsAreOfTheSameWeights) {
+// Whether logits and gradients of all weights are near: in bfloat16 numbers have 8 bits.
+TEST(Bf16, LogitsAndGradientsStayNearThoseOfFloat32) {
   if (dnnl::get_effective_cpu_isa() < dnnl::cpu_isa::avx512_core_bf16) GTEST_SKIP() << "no bf16";
   GraphBuilder graph;
   const std::string bytes = graph.bytes(two_branches(graph));
-  std::vector<std::vector<float>> logits;
-  for (const bool bf16 : {false, true}) {
-    Result<Net> net = lower(*read_onnx(as_bytes(bytes), "test"), {});
-    ASSERT_TRUE(select_trained(*net, {}).ok());
-    Network network(*std::move(net), {}, bf16);
+  const auto run = [&](bool bf16, const char* gradients, std::vector<float>& logits) {
+    TrainerOptions options;
+    options.gradients = gradients;
+    Result<Net> net = lower(*read_onnx(as_bytes(bytes), "test"), options);
+    EXPECT_TRUE(select_trained(*net, options).ok());
+    Network network(*std::move(net), options, bf16);
     Noise noise(5);
     for (std::size_t i = 0; i < network.input().elements(); ++i) {
       network.input_planes()[i] = noise.next();
     }
     network.forward(true);
-    logits.emplace_back(network.logits(), network.logits() + network.output().elements());
-  }
-  EXPECT_NE(logits[0], logits[1]);
-  for (std::size_t i = 0; i < logits[0].size(); ++i) {
-    EXPECT_NEAR(logits[0][i], logits[1][i], 0.05) << i;
+    logits.assign(network.logits(), network.logits() + network.output().elements());
+    for (std::size_t i = 0; i < logits.size(); ++i) network.logits_gradient()[i] = noise.next();
+    network.backward();
+    std::vector<double> all;
+    for (std::size_t i = 0; i < network.net().parameters.size(); ++i) {
+      const auto gradient = network.parameters().gradient(static_cast<int>(i));
+      all.insert(all.end(), gradient.begin(), gradient.end());
+    }
+    return all;
+  };
+  std::vector<float> exact_logits, logits;
+  const std::vector<double> exact = run(false, "f32", exact_logits);
+  for (const char* gradients : {"f32", "bf16"}) {
+    const std::vector<double> near = run(true, gradients, logits);
+    EXPECT_NE(logits, exact_logits);
+    for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], exact_logits[i], 0.05);
+    ASSERT_EQ(near.size(), exact.size());
+    double square = 0;
+    double difference = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      square += exact[i] * exact[i];
+      difference += (near[i] - exact[i]) * (near[i] - exact[i]);
+    }
+    EXPECT_LT(std::sqrt(difference / square), 0.03) << gradients;
+    EXPECT_GT(difference, 0);
   }
 }
 

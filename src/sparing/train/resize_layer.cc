@@ -79,8 +79,8 @@ class Resizer {
     }
   }
 
-  // The sum of the output rows that input row y is part of, times its shares: in `scratch` or, if it
-  // is one whole row, where that lies.
+  // The sum of the output rows that input row y is part of, times its shares: in `scratch` or, if
+  // it is one whole row, where that lies.
   const float* blend_uses(std::size_t y, const float* out_gradient, float* scratch) const {
     const std::vector<Uses::Use>& uses = uses_.of[y];
     const auto row = [&](const Uses::Use& use) {
@@ -219,25 +219,25 @@ class OutputLayer final : public Layer {
 
   // Rows first, in planes; then columns, where all classes of a pixel lie together.
   void resize_backward(const float* gradient, float* out) const {
-    parallel_parts(threads(), resizer_.in_rows(), [&](int part, std::size_t begin,
-                                                      std::size_t end) {
-      float* planes = floats(memory_.backward_scratch) +
-                      back_scratch() * static_cast<std::size_t>(part);
-      float* pixels = planes + back_scratch() / 2;
-      const std::size_t columns = resizer_.out_row();
-      for (std::size_t y = begin; y < end; ++y) {
-        for (std::size_t c = 0; c < width(); ++c) {
-          float* plane = planes + c * columns;
-          const float* line =
-              resizer_.blend_uses(y, gradient + c * setup_.output().pixels(), plane);
-          if (line != plane) std::copy_n(line, columns, plane);
-        }
-        kernels().from_planes(pixels, planes, columns, columns, classes(), false);
-        float* row = out + y * resizer_.in_row() * width();
-        if (!setup_.accumulate[0]) std::fill_n(row, resizer_.in_row() * width(), 0.0f);
-        kernels().gather_row(row, pixels, resizer_.columns().taps.data(), columns, classes());
-      }
-    });
+    parallel_parts(
+        threads(), resizer_.in_rows(), [&](int part, std::size_t begin, std::size_t end) {
+          float* planes =
+              floats(memory_.backward_scratch) + back_scratch() * static_cast<std::size_t>(part);
+          float* pixels = planes + back_scratch() / 2;
+          const std::size_t columns = resizer_.out_row();
+          for (std::size_t y = begin; y < end; ++y) {
+            for (std::size_t c = 0; c < width(); ++c) {
+              float* plane = planes + c * columns;
+              const float* line =
+                  resizer_.blend_uses(y, gradient + c * setup_.output().pixels(), plane);
+              if (line != plane) std::copy_n(line, columns, plane);
+            }
+            kernels().from_planes(pixels, planes, columns, columns, classes(), false);
+            float* row = out + y * resizer_.in_row() * width();
+            if (!setup_.accumulate[0]) std::fill_n(row, resizer_.in_row() * width(), 0.0f);
+            kernels().gather_row(row, pixels, resizer_.columns().taps.data(), columns, classes());
+          }
+        });
   }
 
   float* scratch(std::byte* base, int part) const {

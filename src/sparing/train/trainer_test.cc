@@ -357,7 +357,8 @@ TEST(TrainerFailure, NanRestoresTheWeightsBeforeTheLastStep) {
                 report.outcome == StepOutcome::kGradientNotFinite);
     EXPECT_TRUE(report.restored());
     EXPECT_EQ(*trainer.weights("classes", "weight"), good);
-    for (const float value : *trainer.weights(statistics[0] == 'f' ? "first" : "n", "mean")) {
+    const std::vector<float> now = *trainer.weights(statistics[0] == 'f' ? "first" : "n", "mean");
+    for (const float value : now) {
       EXPECT_TRUE(std::isfinite(value));
     }
     draw(trainer);
