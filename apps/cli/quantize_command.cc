@@ -60,7 +60,7 @@ struct QuantizeOptions {
             .help(
                 "refuse the model when it loses more: of AP with --gt, else of the agreement (1 - F1 "
                 "of its boxes against the original's; default 0.01), or of the mIoU of its labels "
-                "against the original's (default 0.05)")
+                "against the original's (default 0.1)")
             .range(0, 1)
             .unset(-1),
         option("preset", &QuantizeOptions::preset)
@@ -193,7 +193,7 @@ Status QuantizeCommand::prepare(Job& job) {
   job.report.calibration_frames = static_cast<std::int64_t>(job.frames.calibration.size());
   job.report.check_frames = static_cast<std::int64_t>(job.frames.check.size());
   job.report.max_drop = options.max_drop;
-  if (options.max_drop < 0) job.report.max_drop = job.segments() ? 0.05 : 0.01;
+  if (options.max_drop < 0) job.report.max_drop = job.segments() ? 0.1 : 0.01;
   job.report.bytes_before = model_bytes(job.original.file);
   return {};
 }

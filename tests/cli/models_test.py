@@ -169,11 +169,13 @@ class ListAndInspect(ModelsTest):
                  ("[1,11,?,?]", "[1,10,h,w]", "class_map")),
                 ({"segmentation": {**street["segmentation"], "output": "scores"}},
                  ("'scores' is missing", "'logits'")),
-                ({"segmentation": {**street["segmentation"], "layout": "nhwc"}}, ("[1,h,w,11]",)),
-                ({"input": {**street["input"], "layout": "nhwc"}}, ("'image'", "[1,H,W,3]"))):
+                ({"segmentation": {"kind": "foreground"}, "labels": ["a", "b"], "palette": ["#000000"] * 2},
+                 ("[1,11,?,?]", "[1,h,w,1]")),
+                ({"input": {**street["input"], "layout": "nhwc"}}, ("'image'", "[1,3,?,?]"))):
             path = self.dir / "wrong.json"
             path.write_text(json.dumps({**street, "name": "wrong", **changes}))
-            run = st.sparing("models", "profile", path, "--shapes", "96x96", "--runs", 1)
+            run = st.sparing("models", "profile", path, "--shapes", "96x96", "--runs", 1, "--out",
+                             self.dir / "profile.json")
             self.assert_error(run, 4, "wrong", *words)
 
 
