@@ -27,7 +27,7 @@ constexpr const char* kHelp =
     "  sparing segment me.mp4 --background blur --render call.mp4       blur what is behind people\n"
     "  sparing segment me.mp4 --background replace=beach.jpg --render call.mp4\n"
     "  sparing segment me.mp4 --background cutout --render me.mov       video with alpha\n"
-    "  sparing segment yard.mp4 --privacy person --render public.mp4    people masked out\n"
+    "  sparing segment interview.mp4 --privacy person --render public.mp4\n"
     "  sparing segment drive/ --model street --overlay --legend --render street.mp4\n"
     "  sparing segment drive/ --model street --out masks/               a PNG of labels a frame\n"
     "  sparing segment drive/ --model street --mode auxadapt+temporal --compare main \\\n"

@@ -52,7 +52,7 @@ def matroska(path, fourcc, width, height, frames, times=None, **color):
 
 
 def read_png(path):
-    """(width, height, channels, rows of bytes) of an 8-bit grey or RGB PNG without interlacing."""
+    """(width, height, channels, rows of bytes) of an 8-bit grey, RGB or RGBA PNG without interlacing."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, packed, header = 8, b"", None
@@ -66,8 +66,8 @@ def read_png(path):
             packed += body
         at += 12 + size
     width, height, bits, color, _, _, interlaced = header
-    assert (bits, interlaced) == (8, 0) and color in (0, 2)
-    channels = 1 if color == 0 else 3
+    assert (bits, interlaced) == (8, 0)
+    channels = {0: 1, 2: 3, 6: 4}[color]
     raw, stride = zlib.decompress(packed), width * channels
     assert len(raw) == height * (stride + 1)
     rows, above = [], bytes(stride)
@@ -83,3 +83,14 @@ def read_png(path):
         rows.append(bytes(row))
         above = row
     return width, height, channels, rows
+
+
+def write_png(path, pixels):
+    """pixels: uint8 array of (height, width) for grey, (height, width, 3) for RGB."""
+    height, width = pixels.shape[:2]
+    kind = 2 if pixels.ndim == 3 else 0
+    chunks = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)),
+              (b"IDAT", zlib.compress(b"".join(b"\0" + row.tobytes() for row in pixels))), (b"IEND", b""))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks))
