@@ -1,5 +1,4 @@
-"""`sparing segment` with the model that comes with Sparing, on small pictures made here: what is written,
-what is said, and what is refused."""
+"""`sparing segment`: masks, what is said, what happens over time, and what is refused."""
 
 import json
 import os
@@ -14,126 +13,15 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import sparing_testing as st
+from segment_testing import (FAST, LABELS, MODELS, ROOT, SIZE, SegmentTest, labels_of, read_folder,
+                             read_picture, texture, write_png)  # skips without NumPy
 
-try:
-    import numpy as np
-except ImportError:
-    print("skipped: NumPy is missing (scripts/setup --test)")
-    sys.exit(77)
-
-import raw_video
+import numpy as np
 
 try:
     from pycocotools import mask as coco_mask
 except ImportError:
     coco_mask = None
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CAMVID = pathlib.Path(os.environ.get("SPARING_CAMVID", ROOT.parent / "shared" / "data" / "camvid"))
-MODELS = ROOT / "models"
-LABELS = json.loads((MODELS / "street.json").read_text())["labels"]
-SIZE = (96, 72)  # width, height
-# Small, so that a frame takes milliseconds.
-FAST = ("--model", "street", "--size", "96x96", "--aux-width", 48, "--aux-height", 48)
-
-
-def texture(seed, width=SIZE[0], height=SIZE[1]):
-    """Luma with structure at all scales: something for the network to name and for flow to follow."""
-    random = np.random.default_rng(seed)
-    picture = np.zeros((height, width))
-    for cell in (3, 6, 12, 24):
-        small = random.normal(size=(-(-height // cell), -(-width // cell))) * cell
-        picture += np.kron(small, np.ones((cell, cell)))[:height, :width]
-    picture -= picture.min()
-    return picture * 219 / picture.max() + 16
-
-
-def clip(path, frames, seeds=(1,), blank=(), **options):
-    """A picture that moves a pixel a frame; another one from each further seed on, in equal parts; `blank`
-    frames are black."""
-    pictures = []
-    width, height = SIZE
-    random = np.random.default_rng(99)
-    for i in range(frames):
-        part = i * len(seeds) // frames
-        scene = texture(seeds[part], width + frames)
-        luma = scene[:, i:i + width] + random.normal(size=(height, width)) * 2
-        if i in blank:
-            luma = np.full((height, width), 16)
-        chroma = np.kron(np.random.default_rng(seeds[part]).integers(100, 156, (2, height // 12, width // 12)),
-                         np.ones((6, 6)))
-        pictures.append(np.clip(luma, 0, 255).astype(np.uint8).tobytes() + chroma.astype(np.uint8).tobytes())
-    return raw_video.matroska(path, b"I420", width, height, pictures, **options)
-
-
-def read_picture(path):
-    width, height, channels, rows = raw_video.read_png(path)
-    return np.frombuffer(b"".join(rows), np.uint8).reshape(height, width, channels)
-
-
-def read_folder(folder):
-    return [read_picture(path) for path in sorted(folder.iterdir())]
-
-
-def decode_rle(rle):
-    """COCO's compressed run lengths, after the definition."""
-    counts, at, text = [], 0, rle["counts"]
-    while at < len(text):
-        value, shift, more = 0, 0, True
-        while more:
-            c = ord(text[at]) - 48
-            at += 1
-            value |= (c & 31) << shift
-            shift += 5
-            more = bool(c & 32)
-            if not more and c & 16:
-                value |= -1 << shift
-        counts.append(value + (counts[-2] if len(counts) > 2 else 0))
-    height, width = rle["size"]
-    flat = np.repeat(np.arange(len(counts)) % 2, counts)
-    return flat.reshape(width, height).T.astype(bool)
-
-
-def labels_of(line):
-    """The label map of a line of run lengths."""
-    width, height = line["mask_size"]
-    labels = np.full((height, width), 255, np.uint8)
-    for entry in line["masks"]:
-        mask = decode_rle(entry["rle"])
-        assert (labels[mask] == 255).all(), "a pixel in two masks"
-        labels[mask] = entry["class"]
-    return labels
-
-
-class SegmentTest(st.CommandTest):
-    def setUp(self):
-        super().setUp()
-        self.out = self.dir / "masks.jsonl"
-
-    def segment(self, *arguments, **options):
-        return st.sparing("segment", *arguments, **options)
-
-    def run_json(self, *arguments):
-        run = self.segment(*arguments, *FAST, "--json")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(run.stderr, "")
-        return json.loads(run.stdout)
-
-    def clip(self, frames=6, name="clip.mkv", **options):
-        return clip(self.dir / name, frames, **options)
-
-    def assert_files(self, *names):
-        """Only these are there: nothing temporary is left."""
-        self.assertEqual(sorted(os.listdir(self.dir)), sorted(names))
-
-    def manifest(self, model, **changes):
-        """street's manifest, or street-aux's, with changes; None removes a field."""
-        manifest = json.loads((MODELS / f"{model}.json").read_text())
-        manifest["file"] = os.path.relpath(MODELS / manifest["file"], self.dir)
-        manifest.update(changes)
-        path = self.dir / f"{manifest['name']}.json"
-        path.write_text(json.dumps({k: v for k, v in manifest.items() if v is not None}))
-        return path
 
 
 class Masks(SegmentTest):
@@ -307,188 +195,51 @@ class OverTime(SegmentTest):
         self.assertEqual(self.run_json(self.clip(12), "--budget", "1h")["main_looks"], 12)
 
 
-def write_png(path, pixels):
-    """8-bit grey of (h, w), RGB of (h, w, 3)."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    raw_video.write_png(path, np.asarray(pixels).astype(np.uint8))
-
-
-class Pictures(SegmentTest):
-    """Effects, from PNG to PNG, so that what is compared is what was composed; of grey pictures, which come
-    through 4:2:0 as they are."""
-
-    COUNT = 2
-
-    def setUp(self):
-        super().setUp()
-        self.frames = self.dir / "frames"
-        scene = texture(1, SIZE[0] + 2)
-        self.plain = np.array([np.dstack([scene[:, i:i + SIZE[0]].astype(np.uint8)] * 3)
-                               for i in range(self.COUNT)]).astype(int)
-        for i, picture in enumerate(self.plain):
-            write_png(self.frames / f"{i}.png", picture)
-
-    def render(self, *arguments, name="out"):
-        folder = self.dir / name
-        run = self.segment(self.frames, *FAST, *arguments, "--render", f"{folder}/", "--quiet")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(sorted(os.listdir(folder)), [f"{i:06d}.png" for i in range(self.COUNT)])
-        return np.array(read_folder(folder)).astype(int)
-
-    def labels(self):
-        run = self.segment(self.frames, *FAST, "--out", self.out, "--quiet")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        return np.array([labels_of(line) for line in st.read_jsonl(self.out)])
-
-    def nothing_in_front(self):
-        """A class that is nowhere, as the foreground; sure of it only where the mask is made hard."""
-        labels = self.labels()
-        absent = next(name for i, name in enumerate(LABELS) if not (labels == i).any())
-        return "--foreground", absent, "--contrast", 100
-
-    def assert_colors(self, pixels, expected, tolerance=4):
-        np.testing.assert_allclose(pixels, np.broadcast_to(expected, pixels.shape), atol=tolerance)
-
-    def test_all_is_foreground_or_nothing_is(self):
-        everything = self.render("--background", "colour=#ff0000", "--foreground", ",".join(LABELS))
-        self.assert_colors(everything, self.plain)
-        red = self.render("--background", "colour=#ff0000", *self.nothing_in_front(), name="red")
-        self.assert_colors(red, [255, 0, 0])
-
-    def test_blur_and_replacement(self):
-        nothing = self.nothing_in_front()
-        blurred = self.render("--background", "blur:40", *nothing, name="blurred")
-        self.assertLess(blurred.std(axis=(1, 2)).max(), 0.7 * self.plain.std(axis=(1, 2)).min())
-        self.assertLess(abs(blurred.mean() - self.plain.mean()), 10)
-        write_png(self.dir / "beach.png", np.broadcast_to([10, 200, 90], (72, 96, 3)))
-        beach = self.render("--background", f"replace={self.dir / 'beach.png'}", *nothing, name="beach")
-        self.assert_colors(beach, [10, 200, 90])
-
-    def test_a_cutout_has_alpha_and_keeps_no_background(self):
-        first = LABELS[np.bincount(self.labels().ravel()).argmax()]
-        cut = self.render("--background", "cutout", "--foreground", first, "--contrast", 100)
-        self.assertEqual(cut.shape[-1], 4)
-        clear, solid = cut[..., 3] == 0, cut[..., 3] == 255
-        self.assertTrue(clear.any() and solid.any())
-        # Its luma is black; on the way to PNG colours may reach over from beside it.
-        self.assertLess((cut[clear][:, :3] @ [0.299, 0.587, 0.114]).max(), 12)
-        self.assert_colors(cut[solid][:, :3], self.plain[solid])
-
-    def test_privacy(self):
-        labels = self.labels()
-        self.assert_colors(self.render("--privacy", ",".join(LABELS), name="black"), 0)
-        hidden = int(labels.min())
-        inside = labels == hidden
-        some = self.render("--privacy", f"{LABELS[hidden]}:colour=#ffffff", name="some")
-        self.assert_colors(some[inside], 255)
-        # A margin of 1 pixel at 72 rows, and no more than that.
-        near, padded = inside.copy(), np.pad(inside, ((0, 0), (2, 2), (2, 2)))
-        for dy in range(5):
-            for dx in range(5):
-                near |= padded[:, dy:dy + SIZE[1], dx:dx + SIZE[0]]
-        self.assertTrue((~near).any() and near.sum() > inside.sum())
-        self.assert_colors(some[~near], self.plain[~near])
-        by_number = self.render("--privacy", f"{hidden}:colour=#ffffff", name="number")
-        np.testing.assert_array_equal(by_number, some)
-        # Blocks are 8x8: their means are few.
-        pixelated = self.render("--privacy", ",".join(LABELS) + ":pixelate", name="pixelated")
-        self.assertLessEqual(len(np.unique(pixelated[0].reshape(-1, 3), axis=0)), 9 * 12)
-        self.assertLess(abs(pixelated.mean() - self.plain.mean()), 3)
-        self.assertLess(self.render("--privacy", ",".join(LABELS) + ":blur", name="blur").std(),
-                        0.9 * self.plain.std())
-
-    def test_colours_of_classes(self):
-        labels = self.labels()
-        palette = json.loads((MODELS / "street.json").read_text())["palette"]
-        colors = np.array([[int(c[i:i + 2], 16) for i in (1, 3, 5)] for c in palette])[labels]
-        # Away from borders between classes, where dark lines are drawn and chroma is mixed.
-        inner = np.ones(labels.shape, bool)
-        for dy in range(-3, 4):
-            for dx in range(-3, 4):
-                inner &= np.roll(labels, (dy, dx), (1, 2)) == labels
-        self.assertTrue(inner.any())
-        painted = self.render("--overlay", "--overlay-strength", 1)
-        self.assert_colors(painted[inner], colors[inner])
-        unasked = self.render("--overlay-strength", 1, name="unasked")
-        np.testing.assert_array_equal(unasked, painted)
-        half = self.render("--overlay", name="half")
-        self.assert_colors(half[inner], (colors[inner] + self.plain[inner]) / 2, 8)
-        legend = self.render("--overlay", "--legend", name="legend")
-        self.assertTrue((legend != half).any())
-
-    def test_videos_can_be_read_again(self):
-        for name, effect in (("a.mp4", ("--overlay",)), ("a.mov", ("--background", "cutout")),
-                             ("a.webm", ("--background", "cutout"))):
-            video = self.dir / name
-            run = self.segment(self.frames, *FAST, *effect, *(
-                ("--foreground", "car") if "--background" in effect else ()), "--render", video,
-                "--quiet")
-            self.assertEqual(run.returncode, 0, run.stderr)
-            again = self.run_json(video)
-            self.assertEqual((again["frames"], again["damaged_frames"]), (self.COUNT, 0), name)
-
-
-class Compare(SegmentTest):
-    def frames_and_truth(self, size=SIZE):
-        frames, truth = self.dir / "frames", self.dir / "truth"
-        for i in range(3):
-            write_png(frames / f"{i}.png", np.dstack([texture(seed, 110)[:, i:i + SIZE[0]]
-                                                      for seed in (1, 2, 3)]))
-            labels = np.kron(np.arange(12).reshape(3, 4), np.ones((size[1] // 3, size[0] // 4)))
-            write_png(truth / f"{i}.png", labels)  # 11 stands for no class
-        return frames, truth
-
-    def test_side_by_side(self):
-        frames, truth = self.frames_and_truth()
-        panels = {}
-        for name, arguments in (("with", ("--gt", truth, "--ignore", 11)), ("without", ())):
-            summary = self.run_json(frames, "--compare", "main", *arguments, "--render",
-                                    f"{self.dir / name}/")
-            self.assertEqual(summary["frames"], 3)
-            panels[name] = read_folder(self.dir / name)
-            self.assertEqual(len(panels[name]), 3)
-            for panel in panels[name]:
-                height, width, _ = panel.shape
-                self.assertGreaterEqual(width, 3 * SIZE[0])
-                self.assertGreater(height, SIZE[1])
-                self.assertEqual((width % 2, height % 2), (0, 0))
-        # Figures and their curve are there with ground truth only.
-        self.assertGreater(panels["with"][0].shape[0], panels["without"][0].shape[0])
-
-    def test_masks_are_the_same_as_without(self):
+class Models(SegmentTest):
+    def test_unknown_and_unfit(self):
         video = self.clip()
-        self.run_json(video, "--main-every", 2, "--out", self.out)
-        with_panel = self.dir / "with.jsonl"
-        summary = self.run_json(video, "--main-every", 2, "--compare", "main", "--render",
-                                self.dir / "panel.mp4", "--out", with_panel)
-        self.assertEqual(summary["main_looks"], 3)
-        self.assertEqual(with_panel.read_text(), self.out.read_text())
+        out = ("--out", self.out)
+        self.assert_error(self.segment(video, "--model", "nope", *out), 4, "nope", "street")
+        self.assert_error(self.segment(video, "--model", "street", "--aux", "nope", *out), 4, "nope")
+        self.assert_error(self.segment(video, "--model", "nowhere.onnx", *out), 4, "nowhere.onnx")
+        if st.model_file().exists():
+            self.assert_error(self.segment(video, "--model", "nanodet-g", *out), 4, "nanodet-g",
+                              "cannot segment", "sparing detect")
+            self.assert_error(self.segment(video, "--model", "street", "--aux", "nanodet-g", *out), 4,
+                              "nanodet-g", "cannot segment")
+        other = self.manifest("street-aux", name="other", labels=["heaven", *LABELS[1:]])
+        self.assert_error(self.segment(video, "--model", "street", "--aux", other, *out), 4, "street",
+                          "other", "label 0 is 'sky' and 'heaven'")
+        self.assert_files("clip.mkv", "other.json")
 
-    def test_truth_that_does_not_fit(self):
-        frames, truth = self.frames_and_truth((48, 36))
-        panel = self.dir / "panel.mp4"
-        panel.write_text("of an earlier run")
-        run = self.segment(frames, *FAST, "--compare", "main", "--gt", truth, "--ignore", 11, "--render",
-                           panel)
-        self.assert_error(run, 3, "frame 0", "48x36", "96x72")
-        self.assertEqual(panel.read_text(), "of an earlier run")
-        self.assert_files("frames", "panel.mp4", "truth")
-
-    @unittest.skipUnless((CAMVID / "val").is_dir(), "no CamVid")
-    def test_a_labelled_drive(self):
-        masks = self.dir / "masks"
-        run = self.segment(CAMVID / "val", "--model", "street", "--max-frames", 3, "--compare", "main",
-                           "--gt", CAMVID / "val_labels", "--ignore", 11, "--out", masks, "--render",
-                           f"{self.dir / 'panels'}/", "--json")
+    def test_a_model_without_an_auxnet(self):
+        video = self.clip(2)
+        alone = self.manifest("street", name="alone", aux=None)
+        for mode in ("auxadapt", "ensemble", "auxadapt+temporal", "aux", "ensemble+temporal"):
+            run = self.segment(video, "--model", alone, "--mode", mode, "--out", self.out)
+            self.assert_error(run, 2, f"--mode {mode}", "AuxNet", "'alone'", "--aux", "--mode temporal")
+        run = self.segment(video, *FAST[2:], "--model", alone, "--out", self.out, "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(len(read_folder(self.dir / "panels")), 3)
-        evaluation = st.sparing("eval-masks", masks, "--gt", CAMVID / "val_labels", "--frames",
-                                CAMVID / "val", "--max-frames", 3, "--classes", 11, "--ignore", 11,
-                                "--no-pc", "--json")
-        self.assertEqual(evaluation.returncode, 0, evaluation.stderr)
-        # Chance would be at a tenth of it.
-        self.assertGreater(json.loads(evaluation.stdout)["miou"], 0.4)
+        summary = json.loads(run.stdout)
+        self.assertEqual((summary["mode"], summary["aux"]), ("temporal", None))
+        run = self.segment(video, *FAST[2:], "--model", alone, "--aux", "street-aux", "--out", self.out,
+                           "--json")
+        self.assertEqual(json.loads(run.stdout)["mode"], "ensemble+temporal", run.stderr)
 
+    def test_two_bare_files_are_a_pair(self):
+        video = self.clip(3)
+        self.run_json(video, "--mode", "auxadapt", "--out", self.out)
+        bare = self.dir / "bare.jsonl"
+        street = MODELS / "street"
+        run = self.segment(video, *FAST[2:], "--model", street / "street-main.onnx", "--aux",
+                           street / "street-aux.onnx", "--mode", "auxadapt", "--out", bare, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(json.loads(run.stdout)["aux"], "street-aux")
+        # What is guessed is what the manifests say, but for the names.
+        for one, other in zip(st.read_jsonl(bare), st.read_jsonl(self.out), strict=True):
+            np.testing.assert_array_equal(labels_of(one), labels_of(other))
+            self.assertEqual([m["label"] for m in one["masks"]],
+                             [f"class{m['class']}" for m in other["masks"]])
 
 class Refusals(SegmentTest):
     def test_options_that_contradict_each_other_or_do_nothing(self):
@@ -593,36 +344,6 @@ class Refusals(SegmentTest):
         self.assertEqual(run.returncode, 2)
         self.assert_files("broken.mp4", "clip.mkv", "empty")
 
-    def test_models(self):
-        video = self.clip()
-        out = ("--out", self.out)
-        self.assert_error(self.segment(video, "--model", "nope", *out), 4, "nope", "street")
-        self.assert_error(self.segment(video, "--model", "street", "--aux", "nope", *out), 4, "nope")
-        self.assert_error(self.segment(video, "--model", "nowhere.onnx", *out), 4, "nowhere.onnx")
-        if st.model_file().exists():
-            self.assert_error(self.segment(video, "--model", "nanodet-g", *out), 4, "nanodet-g",
-                              "cannot segment", "sparing detect")
-            self.assert_error(self.segment(video, "--model", "street", "--aux", "nanodet-g", *out), 4,
-                              "nanodet-g", "cannot segment")
-        other = self.manifest("street-aux", name="other", labels=["heaven", *LABELS[1:]])
-        self.assert_error(self.segment(video, "--model", "street", "--aux", other, *out), 4, "street",
-                          "other", "label 0 is 'sky' and 'heaven'")
-        self.assert_files("clip.mkv", "other.json")
-
-    def test_a_model_without_an_auxnet(self):
-        video = self.clip(2)
-        alone = self.manifest("street", name="alone", aux=None)
-        for mode in ("auxadapt", "ensemble", "auxadapt+temporal", "aux", "ensemble+temporal"):
-            run = self.segment(video, "--model", alone, "--mode", mode, "--out", self.out)
-            self.assert_error(run, 2, f"--mode {mode}", "AuxNet", "'alone'", "--aux", "--mode temporal")
-        run = self.segment(video, *FAST[2:], "--model", alone, "--out", self.out, "--json")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        summary = json.loads(run.stdout)
-        self.assertEqual((summary["mode"], summary["aux"]), ("temporal", None))
-        run = self.segment(video, *FAST[2:], "--model", alone, "--aux", "street-aux", "--out", self.out,
-                           "--json")
-        self.assertEqual(json.loads(run.stdout)["mode"], "ensemble+temporal", run.stderr)
-
     def test_the_input_is_never_replaced(self):
         video = self.clip(name="clip.mp4")  # Matroska: the content tells
         link = self.dir / "link.jsonl"
@@ -655,10 +376,15 @@ class Endings(SegmentTest):
     def test_an_interrupt_keeps_what_was_made(self):
         video = self.clip(60).read_bytes()  # more than is read ahead of a pipe
         render = self.dir / "out.mp4"
-        process = self.start("--out", self.out, "--render", render, "--overlay", "--json")
+        pictures = self.dir / "masks"
+        process = self.start("--out", self.out, "--out", pictures, "--render", render, "--overlay",
+                             "--json")
         process.stdin.write(video[:-1000])
         process.stdin.flush()
-        time.sleep(4)
+        end = time.monotonic() + 100
+        while not (pictures / "000000.png").exists():
+            self.assertLess(time.monotonic(), end, "no frame was written")
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, errors = st.end_of(process, 60)
         self.assertEqual(process.returncode, 130, errors)
@@ -667,8 +393,9 @@ class Endings(SegmentTest):
         self.assertGreater(summary["frames"], 0)
         self.assertIn(f"interrupted after {summary['frames']} frames", errors.decode())
         self.assertEqual(len(st.read_jsonl(self.out)), summary["frames"])
+        self.assertEqual(len(os.listdir(pictures)), summary["frames"])
         self.assertEqual(self.run_json(render)["frames"], summary["frames"])
-        self.assert_files("clip.mkv", "masks.jsonl", "out.mp4")
+        self.assert_files("clip.mkv", "masks", "masks.jsonl", "out.mp4")
 
     def test_an_interrupt_before_the_first_frame_leaves_what_was_there(self):
         self.out.write_text("of an earlier run\n")
