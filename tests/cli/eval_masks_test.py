@@ -4,12 +4,10 @@ files and frames, what is printed, and errors."""
 import json
 import pathlib
 import signal
-import struct
 import subprocess
 import sys
 import time
 import unittest
-import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -29,16 +27,8 @@ SIZE = (96, 64)  # width, height
 
 def write_png(path, pixels):
     """8-bit grey of (h, w), RGB of (h, w, 3)."""
-    pixels = np.asarray(pixels, np.uint8)
-    height, width = pixels.shape[:2]
-    kind = 2 if pixels.ndim == 3 else 0
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-    chunks = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)),
-              (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks))
+    raw_video.write_png(path, np.asarray(pixels, np.uint8))
 
 
 def texture(seed=1):
