@@ -89,10 +89,10 @@ def jitter(rng, image):
 class Training(torch.utils.data.Dataset):
     """Augmented samples (image, label): image normalised, label -1 or 11 where nothing is known."""
 
-    def __init__(self, frames, labels, seed, size, unit):
+    def __init__(self, frames, labels, seed):
         self.frames = Frames(frames, labels)
-        self.seed, self.size, self.unit = seed, size, unit
-        self.epoch = 0
+        self.seed = seed
+        self.size, self.unit, self.epoch = (480, 360), 1.0, 0  # set before each epoch
         self.holders = {c: [i for i in range(len(labels)) if int((labels[i] == c).sum()) > 60]
                         for c in RARE}
 

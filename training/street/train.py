@@ -16,6 +16,20 @@ from metrics import Confusion
 from nets import CLASSES, NETS
 
 
+# MainNet first sees whole frames drawn small, which is cheap and shows it whole scenes.
+VIEWS = {"main": "288x216@1.6667:12,384x288@1.25:8,480x360@1:6", "aux": "240x180@2:60"}
+
+
+def views_of(text):
+    """((width, height), unit) of every epoch."""
+    views = []
+    for part in text.split(","):
+        size, rest = part.split("@")
+        unit, epochs = rest.split(":")
+        views += [(tuple(int(v) for v in size.split("x")), float(unit))] * int(epochs)
+    return views
+
+
 def loss_of(logits, label, weights):
     """Weighted cross-entropy + 0.7 soft Jaccard (over the batch, classes that are present)."""
     n = len(CLASSES)
@@ -88,8 +102,9 @@ class Run:
         self.optimiser = torch.optim.AdamW([{"params": decayed, "weight_decay": args.decay},
                                             {"params": others, "weight_decay": 0.0}], lr=args.rate)
         frames, labels, _ = data.load(args.data, "train")
-        self.set = data.Training(frames, labels, args.seed, (480, 360), self.shrink)
+        self.set = data.Training(frames, labels, args.seed)
         self.weights = data.class_weights(labels)
+        self.views = views_of(args.views or VIEWS[args.net])
         self.epoch, self.step = 0, 0
         if os.path.exists(args.out):
             self.restore()
@@ -111,7 +126,7 @@ class Run:
 
     def rate(self):
         a = self.args
-        steps = a.epochs * (len(self.set) // a.batch)
+        steps = len(self.views) * (len(self.set) // a.batch)
         warm = min(1.0, (self.step + 1) / 100)
         return a.rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * self.step / steps)))
 
@@ -119,8 +134,7 @@ class Run:
         """False if the weights or several losses in a row were no numbers."""
         a = self.args
         self.set.epoch = self.epoch
-        crop = "480x360" if self.epoch >= a.epochs - a.full_epochs else a.crop
-        self.set.size = tuple(int(v) // self.shrink for v in crop.split("x"))
+        self.set.size, self.set.unit = self.views[self.epoch]
         torch.manual_seed(a.seed * 100003 + self.epoch)
         loader = torch.utils.data.DataLoader(self.set, a.batch, shuffle=True, drop_last=True,
                                              num_workers=a.workers, prefetch_factor=3)
@@ -153,9 +167,8 @@ def main():
     parser.add_argument("--data", required=True, help="folder with train, train_labels, val, ...")
     parser.add_argument("--out", required=True, help="checkpoint, read if it is there")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--epochs", type=int, default=60)
-    parser.add_argument("--crop", default="480x360", help="pixels of the frame at scale 1")
-    parser.add_argument("--full-epochs", type=int, default=0, help="last epochs: crop 480x360")
+    parser.add_argument("--views", help="WxH@UNIT:EPOCHS,... (defaults: VIEWS); UNIT: the frame's "
+                        "pixels in one of the view")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--decay", type=float, default=0.05)
@@ -167,7 +180,7 @@ def main():
     run = Run(args)
     val = data.load(args.data, "val") if args.report_every else None
     failures = 0
-    while run.epoch < args.epochs:
+    while run.epoch < len(run.views):
         start = time.monotonic()
         if not run.train_epoch():
             failures += 1
@@ -180,7 +193,7 @@ def main():
         run.epoch += 1
         run.save()
         line = "epoch %d loss %.4f seconds %.0f" % (run.epoch, run.loss, time.monotonic() - start)
-        last = run.epoch == args.epochs
+        last = run.epoch == len(run.views)
         if val and (last or run.epoch % args.report_every == 0):
             line += "  val " + evaluate(run.ema, val[0], val[1], run.shrink).text()
         print(line, flush=True)
