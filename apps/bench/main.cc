@@ -43,7 +43,8 @@ void add_segment_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--drifts", segment.drifts, "only these drifts")->delimiter(',');
   cli::add_flags(command, segment.segmenter.ensemble, {"Settings of the rows that are ours", ""});
   cli::add_flags(command, segment.segmenter.fusion, {"Settings of the rows that are ours", ""});
-  cli::add_flags(command, segment.segmenter.motion, {"Settings of the rows that are ours", "motion-"});
+  cli::add_flags(command, segment.segmenter.motion,
+                 {"Settings of the rows that are ours", "motion-"});
   cli::add_flags(command, segment.segmenter.learn, {"Settings of the rows that are ours", ""});
   cli::add_flags(command, segment.segmenter.trainer, {"Settings of the rows that are ours", ""});
   cli::add_flags(command, segment.runtime);

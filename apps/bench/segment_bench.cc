@@ -43,12 +43,12 @@ Status bench_segment(const BenchOptions& options, Report& report) {
   const ModelPaths paths = default_model_paths(cli::share_dir());
   SPARING_ASSIGN_OR_RETURN(bench.nets.main,
                            resolve_model(options.segment.model, paths, bench.nets.context));
-  SPARING_ASSIGN_OR_RETURN(bench.nets.aux,
-                           resolve_aux(bench.nets.main, paths, bench.nets.context));
+  SPARING_ASSIGN_OR_RETURN(bench.nets.aux, resolve_aux(bench.nets.main, paths, bench.nets.context));
   for (const Stage& stage : kStages) {
     const std::vector<std::string>& names = options.segment.stages;
-    const bool wanted = names.empty() ? stage.quick || !options.quick
-                                      : std::find(names.begin(), names.end(), stage.name) != names.end();
+    const bool wanted = names.empty()
+                            ? stage.quick || !options.quick
+                            : std::find(names.begin(), names.end(), stage.name) != names.end();
     if (wanted) SPARING_RETURN_IF_ERROR(stage.run(bench, report));
   }
   return {};

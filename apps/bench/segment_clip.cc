@@ -53,8 +53,9 @@ RgbPixels to_rgb(const VideoFrame& frame) {
                        static_cast<std::size_t>(pixels.size.height) * 3);
   const Shape shape{1, pixels.size.height, pixels.size.width, 3};
   // A frame that was decoded, at its own size, always fits.
-  (void)import_frame(frame, {}, dense_view(reinterpret_cast<std::byte*>(pixels.values.data()),
-                                           DataType::kUint8, shape, Layout::kNhwc));
+  (void)import_frame(frame, {},
+                     dense_view(reinterpret_cast<std::byte*>(pixels.values.data()),
+                                DataType::kUint8, shape, Layout::kNhwc));
   return pixels;
 }
 
@@ -114,7 +115,8 @@ Result<const PicturePair*> ClipJudge::pair(int before, int now) {
   options.perceptual = with_pc_;
   PictureAnalysis analysis(options);
   PicturePair pair;
-  SPARING_RETURN_IF_ERROR(analysis.add(clip_.frames[static_cast<std::size_t>(before)].view(), pair));
+  SPARING_RETURN_IF_ERROR(
+      analysis.add(clip_.frames[static_cast<std::size_t>(before)].view(), pair));
   if (now != before) {
     SPARING_RETURN_IF_ERROR(analysis.add(clip_.frames[static_cast<std::size_t>(now)].view(), pair));
   }

@@ -29,7 +29,8 @@ struct LabelledClip {
 // CamVid: `folder`/val and `folder`/val_labels. kInput: missing, or not of one size.
 Result<LabelledClip> load_camvid(const std::filesystem::path& folder);
 
-// 0, 1, .. n-1, n-2, .. 1, 0, 1 ..: what a clip shows that is played to and fro for `frames` frames.
+// 0, 1, .. n-1, n-2, .. 1, 0, 1 ..: what a clip shows that is played to and fro for `frames`
+// frames.
 std::vector<int> ping_pong(int clip_frames, int frames);
 
 // What one segmentation is worth. Shares, not per cent.
@@ -42,8 +43,8 @@ struct Judgement {
   double pc() const { return total.pc.value_or(0); }
 };
 
-// Judges segmentations of one clip. What the measures need of its pictures, which are the clean ones
-// whatever was done to those that were segmented, is found once.
+// Judges segmentations of one clip. What the measures need of its pictures, which are the clean
+// ones whatever was done to those that were segmented, is found once.
 class ClipJudge {
  public:
   // `clip` must outlive it. PC costs most and can be left out.

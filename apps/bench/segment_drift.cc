@@ -18,7 +18,8 @@ using Curve = std::array<std::uint8_t, 256>;
 template <class F>
 Curve curve(F&& function) {
   Curve table{};
-  for (std::size_t v = 0; v < table.size(); ++v) table[v] = to_byte(function(static_cast<double>(v)));
+  for (std::size_t v = 0; v < table.size(); ++v)
+    table[v] = to_byte(function(static_cast<double>(v)));
   return table;
 }
 
@@ -100,10 +101,9 @@ constexpr std::array<int, 64> kLumaSteps{
     18, 22, 37, 56, 68,  109, 103, 77,  24, 35, 55, 64, 81,  104, 113, 92,
     49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99};
 constexpr std::array<int, 64> kChromaSteps{
-    17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99,
-    24, 26, 56, 99, 99, 99, 99, 99, 47, 66, 99, 99, 99, 99, 99, 99,
-    99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
-    99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
+    17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99,
+    99, 99, 47, 66, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
 
 // Rows of the orthonormal DCT-II.
 const std::array<std::array<double, kBlock>, kBlock>& dct_rows() {
@@ -144,7 +144,8 @@ struct Plane {
   int height = 0;
   std::vector<double> values;
   double& at(int x, int y) {
-    return values[static_cast<std::size_t>(std::min(y, height - 1)) * static_cast<std::size_t>(width) +
+    return values[static_cast<std::size_t>(std::min(y, height - 1)) *
+                      static_cast<std::size_t>(width) +
                   static_cast<std::size_t>(std::min(x, width - 1))];
   }
 };
@@ -178,7 +179,8 @@ void compress(RgbPixels& picture, double quality) {
   const int height = picture.size.height;
   const double scale = (quality < 50 ? 5000 / quality : 200 - 2 * quality) / 100;
   const auto make = [](int w, int h) {
-    return Plane{w, h, std::vector<double>(static_cast<std::size_t>(w) * static_cast<std::size_t>(h))};
+    return Plane{w, h,
+                 std::vector<double>(static_cast<std::size_t>(w) * static_cast<std::size_t>(h))};
   };
   Plane luma = make(width, height);
   Plane blue = make((width + 1) / 2, (height + 1) / 2);
@@ -188,7 +190,8 @@ void compress(RgbPixels& picture, double quality) {
     for (int x = 0; x < width; ++x) {
       const std::uint8_t* p =
           &picture.values[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                           static_cast<std::size_t>(x)) * 3];
+                           static_cast<std::size_t>(x)) *
+                          3];
       const double l = 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
       luma.at(x, y) = l;
       blue.at(x / 2, y / 2) += (p[2] - l) / 1.772;
@@ -206,8 +209,10 @@ void compress(RgbPixels& picture, double quality) {
   quantize(red, kChromaSteps, scale);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      std::uint8_t* p = &picture.values[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                                         static_cast<std::size_t>(x)) * 3];
+      std::uint8_t* p =
+          &picture.values[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                           static_cast<std::size_t>(x)) *
+                          3];
       const double l = luma.at(x, y);
       const double b = blue.at(x / 2, y / 2) - 128;
       const double r = red.at(x / 2, y / 2) - 128;

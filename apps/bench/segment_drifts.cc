@@ -38,14 +38,16 @@ Status bench_segment_drift(SegmentBench& bench, Report& report) {
   ClipJudge judge(*clip, false);
   std::vector<SegmentRow> rows;
   for (SegmentRow& row : segment_rows(bench.options.segmenter)) {
-    const bool usual = row.id == "main" || row.id == "ensemble" || row.id == "tent" ||
-                       row.id == "auxadapt" || row.id == "temporal" || row.id == "auxadapt_temporal" ||
-                       row.id == "default";
-    if (bench.options.rows.empty() ? usual : bench.wants_row(row.id)) rows.push_back(std::move(row));
+    const bool usual = row.id == "main" || row.id == "ensemble" || row.id == "ensemble_live" ||
+                       row.id == "tent" || row.id == "auxadapt" || row.id == "temporal" ||
+                       row.id == "auxadapt_temporal" || row.id == "default";
+    if (bench.options.rows.empty() ? usual : bench.wants_row(row.id))
+      rows.push_back(std::move(row));
   }
   for (const Drift& drift : drifts()) {
     const std::vector<std::string>& wanted = bench.options.drifts;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), drift.name) == wanted.end()) continue;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), drift.name) == wanted.end())
+      continue;
     const std::string name = "drift." + std::string(drift.name);
     std::printf("\n%s: %s\n", name.c_str(), std::string(drift.description).c_str());
     const std::vector<SharedFrame> frames = drifted(*clip, shown, drift);
@@ -53,8 +55,8 @@ Status bench_segment_drift(SegmentBench& bench, Report& report) {
     for (const SegmentRow& row : rows) {
       SPARING_ASSIGN_OR_RETURN(const RowRun run, run_row(bench.nets, row, frames));
       SPARING_ASSIGN_OR_RETURN(const Judgement j, judge.judge(shown, run.labels));
-      std::printf("  %-20s mIoU %6.2f  F-TC %6.2f  moved %.2f %%, resets %lld\n",
-                  row.id.c_str(), j.miou() * 100, j.ftc() * 100, run.learning.distance * 100,
+      std::printf("  %-20s mIoU %6.2f  F-TC %6.2f  moved %.2f %%, resets %lld\n", row.id.c_str(),
+                  j.miou() * 100, j.ftc() * 100, run.learning.distance * 100,
                   static_cast<long long>(run.learning.resets));
       std::fflush(stdout);
       report.record({name + "." + row.id + ".miou", j.miou() * 100, "%", ""});

@@ -1,5 +1,5 @@
-// sparing-bench segment, stage people: someone before a camera, made from the sample video's largest
-// people, whose true mask is known; background blur from file to file.
+// sparing-bench segment, stage people: someone before a camera, made from the sample video's
+// largest people, whose true mask is known; background blur from file to file.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -54,14 +54,15 @@ std::vector<const CutoutTrack*> largest_people(const SceneMaterial& material) {
   std::sort(tracks.begin(), tracks.end(), [](const CutoutTrack* a, const CutoutTrack* b) {
     return mean_height(*a) > mean_height(*b);
   });
-  tracks.resize(std::min<std::size_t>(tracks.size(), kPeople));
+  if (tracks.size() > kPeople) tracks.erase(tracks.begin() + kPeople, tracks.end());
   return tracks;
 }
 
 SamplePlane enlarged(const SamplePlane& plane, double factor) {
   YuvPicture picture;
   picture.planes[0] = plane;
-  picture.planes[1] = picture.planes[2] = SamplePlane({plane.size.width / 2, plane.size.height / 2});
+  picture.planes[1] = picture.planes[2] =
+      SamplePlane({plane.size.width / 2, plane.size.height / 2});
   const auto even = [&](int n) { return static_cast<int>(n * factor) / 2 * 2; };
   return enlarge(picture, {even(plane.size.width), even(plane.size.height)}, factor).planes[0];
 }
@@ -84,8 +85,9 @@ SharedFrame to_i420(const YuvPicture& picture, int index) {
   for (int p = 0; p < 3; ++p) {
     const SamplePlane& plane = picture.planes[p];
     for (int y = 0; y < plane.size.height; ++y) {
-      std::memcpy(mutable_plane(frame, p) + y * frame.view().planes[static_cast<std::size_t>(p)].stride,
-                  plane.row(y), static_cast<std::size_t>(plane.size.width));
+      std::memcpy(
+          mutable_plane(frame, p) + y * frame.view().planes[static_cast<std::size_t>(p)].stride,
+          plane.row(y), static_cast<std::size_t>(plane.size.width));
     }
   }
   frame.view().timestamp = {index, {kRate.den, kRate.num}};
@@ -98,7 +100,8 @@ PeopleClip make_clip(const SceneMaterial& material) {
   PeopleClip clip;
   const std::vector<const CutoutTrack*> people = largest_people(material);
   const YuvPicture background =
-      enlarge(material.background, kSize, static_cast<double>(kSize.width) / material.background.size().width);
+      enlarge(material.background, kSize,
+              static_cast<double>(kSize.width) / material.background.size().width);
   const auto noise = noise_samples(kNoise, 1);
   for (int i = 0; i < kFrames && !people.empty(); ++i) {
     const CutoutTrack& track = *people[static_cast<std::size_t>(i) * people.size() / kFrames];
@@ -196,8 +199,8 @@ SegmenterOptions with_mode(const char* mode, const SegmenterOptions& ours) {
 }
 
 // Frames a second from a file of H.264 to another.
-Result<double> blur_rate(const PeopleNets& nets, const SegmenterOptions& options, const fs::path& from,
-                         const fs::path& to) {
+Result<double> blur_rate(const PeopleNets& nets, const SegmenterOptions& options,
+                         const fs::path& from, const fs::path& to) {
   SPARING_ASSIGN_OR_RETURN(auto source, open_source(from.string()));
   SPARING_ASSIGN_OR_RETURN(Segmenter segmenter,
                            Segmenter::create(nets.context, nets.model, std::nullopt, options));
@@ -266,25 +269,28 @@ Status bench_segment_people(SegmentBench& bench, Report& report) {
   }
   const SegmenterOptions& ours = bench.options.segmenter;
   SPARING_ASSIGN_OR_RETURN(const PeopleFigures main, measure(nets, with_mode("main", ours), clip));
-  SPARING_ASSIGN_OR_RETURN(const PeopleFigures stable, measure(nets, with_mode("auto", ours), clip));
+  SPARING_ASSIGN_OR_RETURN(const PeopleFigures stable,
+                           measure(nets, with_mode("auto", ours), clip));
   report.add({"people.iou_main", main.iou, "", "the person, frame by frame"});
   report.add({"people.iou", stable.iou, "", "the same, as `sparing segment` does it unasked"});
   char note[120];
   std::snprintf(note, sizeof note, "labels that change on static pixels: %.3f %% against %.3f %%",
                 stable.flicker * 100, main.flicker * 100);
-  report.add({"people.flicker_ratio", main.flicker > 0 ? stable.flicker / main.flicker : 0, "x", note});
+  report.add(
+      {"people.flicker_ratio", main.flicker > 0 ? stable.flicker / main.flicker : 0, "x", note});
   const TemporaryFolder folder;
   const fs::path file = folder / "people.mp4";
   SPARING_RETURN_IF_ERROR(write_clip(clip, file));
   std::vector<double> rates;
   for (int round = 0; round < kRounds; ++round) {
-    SPARING_ASSIGN_OR_RETURN(const double rate,
-                             blur_rate(nets, with_mode("auto", ours), file, folder / "blurred.mp4"));
+    SPARING_ASSIGN_OR_RETURN(
+        const double rate, blur_rate(nets, with_mode("auto", ours), file, folder / "blurred.mp4"));
     rates.push_back(rate);
   }
   std::sort(rates.begin(), rates.end());
-  report.add({"people.fps", rates[rates.size() / 2], "fps",
-              "1280x720: decode, segment, blur, encode H.264; median of " + std::to_string(kRounds)});
+  report.add(
+      {"people.fps", rates[rates.size() / 2], "fps",
+       "1280x720: decode, segment, blur, encode H.264; median of " + std::to_string(kRounds)});
   return {};
 }
 

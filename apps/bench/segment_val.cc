@@ -13,7 +13,7 @@
 namespace sparing::bench {
 namespace {
 
-constexpr int kRounds = 3;       // of timing
+constexpr int kRounds = 3;        // of timing
 constexpr int kResamples = 2000;  // of the bootstrap
 
 struct RowResult {
@@ -65,9 +65,10 @@ void report_learning(const RowResult& adapted, const RowResult& ensemble, Report
   const Interval miou =
       bootstrap(minus(adapted.judgement.frame_miou, ensemble.judgement.frame_miou));
   const Interval ftc = bootstrap(minus(adapted.judgement.frame_ftc, ensemble.judgement.frame_ftc));
-  report.add({id + ".miou_vs_ensemble", miou.mean * 100, "points",
-              "frame by frame; " + in_points(miou)});
-  report.add({id + ".ftc_vs_ensemble", ftc.mean * 100, "points", "pair by pair; " + in_points(ftc)});
+  report.add(
+      {id + ".miou_vs_ensemble", miou.mean * 100, "points", "frame by frame; " + in_points(miou)});
+  report.add(
+      {id + ".ftc_vs_ensemble", ftc.mean * 100, "points", "pair by pair; " + in_points(ftc)});
   char note[120];
   std::snprintf(note, sizeof note, "|w - w0| / |w0| after %lld steps, last loss %.3f",
                 static_cast<long long>(adapted.run.learning.steps), adapted.run.learning.loss);
@@ -114,7 +115,8 @@ Status bench_segment_val(SegmentBench& bench, Report& report) {
     report.record({rows[i].id + ".miou", j.miou() * 100, "%", rows[i].what});
     report.record({rows[i].id + ".ftc", j.ftc() * 100, "%", ""});
     if (with_pc) report.record({rows[i].id + ".pc", j.pc() * 100, "%", ""});
-    if (!bench.quick) report.record({rows[i].id + ".ms", seconds[i] * 1e3, "ms", "wall time a frame"});
+    if (!bench.quick)
+      report.record({rows[i].id + ".ms", seconds[i] * 1e3, "ms", "wall time a frame"});
     report.record({rows[i].id + ".gmacs", macs * 1e-9, "GMACs", "a frame"});
     results.push_back(std::move(result));
     by_id[rows[i].id] = &results.back();
@@ -131,8 +133,9 @@ Status bench_segment_val(SegmentBench& bench, Report& report) {
   for (const char* id : {"default", "temporal", "auxadapt_temporal"}) {
     const RowResult* row = find(id);
     if (row == nullptr) continue;
-    report.add({row->row.id + ".ftc_gap_closed", (row->judgement.ftc() - main->judgement.ftc()) / gap * 100,
-                "%", "of what MainNet's F-TC lacks of the labels' own"});
+    report.add({row->row.id + ".ftc_gap_closed",
+                (row->judgement.ftc() - main->judgement.ftc()) / gap * 100, "%",
+                "of what MainNet's F-TC lacks of the labels' own"});
     report.add({row->row.id + ".miou_gain", (row->judgement.miou() - main->judgement.miou()) * 100,
                 "points", "over MainNet"});
   }
@@ -141,7 +144,8 @@ Status bench_segment_val(SegmentBench& bench, Report& report) {
   }
   if (bench.quick) return {};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].id != "auxadapt_temporal" && rows[i].id != "main4" && rows[i].id != "default") continue;
+    if (rows[i].id != "auxadapt_temporal" && rows[i].id != "main4" && rows[i].id != "default")
+      continue;
     const auto at = static_cast<std::size_t>(main - results.data());
     report.add({rows[i].id + ".vs_main", seconds[i] / seconds[at], "x", "wall time a frame"});
   }

@@ -67,12 +67,7 @@ Result<Networks> find_networks(const SegmentSettings& settings, Context& context
   Networks networks;
   SPARING_ASSIGN_OR_RETURN(networks.main, resolve_model(settings.model, paths, context));
   SPARING_RETURN_IF_ERROR(check_task(networks.main.manifest, ModelTask::kSegment));
-  if (!settings.aux.empty()) {
-    SPARING_ASSIGN_OR_RETURN(networks.aux, resolve_model(settings.aux, paths, context));
-    SPARING_RETURN_IF_ERROR(check_pair(networks.main.manifest, networks.aux->manifest));
-    return networks;
-  }
-  SPARING_ASSIGN_OR_RETURN(networks.aux, resolve_aux(networks.main, paths, context));
+  SPARING_ASSIGN_OR_RETURN(networks.aux, resolve_aux(networks.main, paths, context, settings.aux));
   return networks;
 }
 

@@ -1,5 +1,5 @@
-// --compare main: the input, MainNet alone and the chosen mode side by side, with what is known of each
-// written below, as the application of Park et al. (CVPR 2022, section 4) shows it.
+// --compare main: the input, MainNet alone and the chosen mode side by side, with what is known of
+// each written below, as the application of Park et al. (CVPR 2022, section 4) shows it.
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -37,6 +37,16 @@ std::string figure(const char* name, std::optional<double> now, std::optional<do
   return std::string(name) + " " + number(now) + ", so far " + number(so_far);
 }
 
+// What does not fit is in the ground truth, whatever the call that noticed.
+Status of_frame(Status status, const SourceFrame& frame) {
+  if (status.ok()) return status;
+  Error error = status.error();
+  if (error.code == ErrorCode::kInvalidArgument) error.code = ErrorCode::kInput;
+  error.thing = "frame " + std::to_string(frame.index) + ", " + error.thing;
+  error.fix += " (--ignore)";
+  return error;
+}
+
 // One of the two segmentations.
 class Side {
  public:
@@ -58,8 +68,8 @@ class Side {
     item.title = std::move(title);
     item.color = color;
     if (all.truth_frames > 0) {
-      item.lines = {figure("mIoU", now.scores.miou, all.scores.miou), figure("F-TC", now.ftc, all.ftc),
-                    figure("PC", now.pc, all.pc)};
+      item.lines = {figure("mIoU", now.scores.miou, all.scores.miou),
+                    figure("F-TC", now.ftc, all.ftc), figure("PC", now.pc, all.pc)};
       item.curve = now.ftc ? std::optional(*now.ftc * 100) : std::nullopt;
     } else {
       item.lines = {"mIoU, F-TC, PC: no ground truth (--gt)", "", ""};
@@ -88,11 +98,12 @@ class ComparisonOutput final : public FrameOutput {
     if (truth) {
       SPARING_ASSIGN_OR_RETURN(labels, truth->next(frame.source));
       if (labels && labels->size != frame.labels.size) {
-        return Error{ErrorCode::kInput, "the ground truth of frame " + std::to_string(frame.source.index),
-                     std::to_string(labels->size.width) + "x" + std::to_string(labels->size.height) +
-                         " where the picture has " + std::to_string(frame.labels.size.width) + "x" +
-                         std::to_string(frame.labels.size.height),
-                     "give labels of the pictures' own size"};
+        return Error{
+            ErrorCode::kInput, "the ground truth of frame " + std::to_string(frame.source.index),
+            std::to_string(labels->size.width) + "x" + std::to_string(labels->size.height) +
+                " where the picture has " + std::to_string(frame.labels.size.width) + "x" +
+                std::to_string(frame.labels.size.height),
+            "give labels of the pictures' own size"};
       }
     }
     SPARING_RETURN_IF_ERROR(converter_.convert(view, input_));
@@ -101,8 +112,10 @@ class ComparisonOutput final : public FrameOutput {
     const auto parallel_for = [&](int count, const std::function<void(int)>& body) {
       pool_.parallel_for(count, body);
     };
-    SPARING_RETURN_IF_ERROR(main_.add(pair_, frame.main_labels, known, input_, parallel_for));
-    SPARING_RETURN_IF_ERROR(mode_.add(pair_, frame.labels, known, input_, parallel_for));
+    SPARING_RETURN_IF_ERROR(
+        of_frame(main_.add(pair_, frame.main_labels, known, input_, parallel_for), frame.source));
+    SPARING_RETURN_IF_ERROR(
+        of_frame(mode_.add(pair_, frame.labels, known, input_, parallel_for), frame.source));
     const std::array<PanelItem, 3> items{input_item(frame), main_.item("MainNet alone", kMainColor),
                                          mode_.item(mode_name, kModeColor)};
     SPARING_RETURN_IF_ERROR(panel_.draw(items, picture_));
@@ -129,13 +142,12 @@ class ComparisonOutput final : public FrameOutput {
     PanelItem item;
     item.picture = &input_;
     item.title = "input, frame " + std::to_string(frame.source.index);
-    item.lines = {
-        // The figures themselves take most of the time here.
-        text("%.1f fps with figures", seconds_ > 0 ? 1 / seconds_ : 0.0),
-        text("ms: MainNet %.1f, motion %.1f, import %.1f", t.main * 1e3, t.motion * 1e3,
-             t.import * 1e3),
-        text("AuxNet %.1f, learn %.1f, fuse %.1f, labels %.1f", t.aux * 1e3, t.learn * 1e3,
-             t.fusion * 1e3, t.labels * 1e3)};
+    item.lines = {// The figures themselves take most of the time here.
+                  text("%.1f fps with figures", seconds_ > 0 ? 1 / seconds_ : 0.0),
+                  text("ms: MainNet %.1f, motion %.1f, import %.1f", t.main * 1e3, t.motion * 1e3,
+                       t.import * 1e3),
+                  text("AuxNet %.1f, learn %.1f, fuse %.1f, labels %.1f", t.aux * 1e3,
+                       t.learn * 1e3, t.fusion * 1e3, t.labels * 1e3)};
     return item;
   }
 
@@ -171,7 +183,8 @@ Result<std::vector<std::uint8_t>> ignored_labels(const std::vector<std::string>&
 
 Result<std::unique_ptr<FrameOutput>> open_comparison(const SegmentSettings& settings,
                                                      const SegmentRunInfo& info) {
-  SPARING_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> ignored, ignored_labels(settings.ignore));
+  SPARING_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> ignored,
+                           ignored_labels(settings.ignore));
   SPARING_ASSIGN_OR_RETURN(
       const LabelClasses classes,
       LabelClasses::create(static_cast<int>(info.manifest.labels.size()), ignored));
@@ -187,9 +200,9 @@ Result<std::unique_ptr<FrameOutput>> open_comparison(const SegmentSettings& sett
   panel.curve_title = "F-TC per frame";
   panel.curve_low = 50;
   SPARING_ASSIGN_OR_RETURN(ComparisonPanel drawn, ComparisonPanel::create(panel));
-  auto output = std::make_unique<ComparisonOutput>(Side(classes, std::move(main_overlay)),
-                                                   Side(classes, std::move(mode_overlay)),
-                                                   std::move(drawn));
+  auto output =
+      std::make_unique<ComparisonOutput>(Side(classes, std::move(main_overlay)),
+                                         Side(classes, std::move(mode_overlay)), std::move(drawn));
   output->mode_name = std::string(sparing::info(info.mode).name);
   if (!settings.gt.empty()) {
     SPARING_ASSIGN_OR_RETURN(output->truth, open_masks(settings.gt, info.run.sources[0]));

@@ -136,14 +136,14 @@ Result<std::unique_ptr<FrameOutput>> open_render(const SegmentSettings& settings
     options.contrast = settings.contrast;
     options.refine = settings.refine;
     alpha = options.effect == BackgroundEffect::kCutout;
-    SPARING_ASSIGN_OR_RETURN(output->foreground,
-                             foreground_labels(settings.foreground, info.manifest));
     if (options.effect != BackgroundEffect::kNone) {
+      SPARING_ASSIGN_OR_RETURN(output->foreground,
+                               foreground_labels(settings.foreground, info.manifest));
       SPARING_ASSIGN_OR_RETURN(output->background, BackgroundComposer::create(options));
     }
   }
-  // Without any effect the colours are what there is to see.
-  if (settings.overlay || (!output->privacy && !output->background)) {
+  // Without any effect the colours are what there is to see; "--background none" asks for none.
+  if (settings.overlay || (settings.privacy.empty() && settings.background.empty())) {
     ClassOverlayOptions options;
     options.labels = info.manifest.labels;
     options.palette = label_colors(info.manifest);

@@ -118,6 +118,9 @@ class Pictures(SegmentTest):
         legend = self.render("--overlay", "--legend", name="legend")
         self.assertTrue((legend != half).any())
 
+    def test_no_effect_is_the_picture_itself(self):
+        self.assert_colors(self.render("--background", "none"), self.plain)
+
     def test_videos_can_be_read_again(self):
         for name, effect in (("a.mp4", ("--overlay",)), ("a.mov", ("--background", "cutout")),
                              ("a.webm", ("--background", "cutout"))):
@@ -175,6 +178,12 @@ class Compare(SegmentTest):
         self.assert_error(run, 3, "frame 0", "48x36", "96x72")
         self.assertEqual(panel.read_text(), "of an earlier run")
         self.assert_files("frames", "panel.mp4", "truth")
+
+    def test_truth_of_other_classes(self):
+        frames, truth = self.frames_and_truth()
+        self.assert_error(self.segment(frames, *FAST, "--compare", "main", "--gt", truth, "--render",
+                                       self.dir / "panel.mp4", "--quiet"), 3, "frame 0", "label 11",
+                          "--ignore")
 
     @unittest.skipUnless((CAMVID / "val").is_dir(), "no CamVid")
     def test_a_labelled_drive(self):

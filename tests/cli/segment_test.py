@@ -226,6 +226,12 @@ class Models(SegmentTest):
                            "--json")
         self.assertEqual(json.loads(run.stdout)["mode"], "ensemble+temporal", run.stderr)
 
+    def test_a_bare_auxnet_takes_mainnets_labels(self):
+        run = self.segment(self.clip(2), *FAST, "--aux", MODELS / "street" / "street-aux.onnx", "--mode",
+                           "ensemble", "--out", self.out, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(json.loads(run.stdout)["aux"], "street-aux")
+
     def test_two_bare_files_are_a_pair(self):
         video = self.clip(3)
         self.run_json(video, "--mode", "auxadapt", "--out", self.out)
@@ -343,6 +349,32 @@ class Refusals(SegmentTest):
         run = self.segment(*FAST, "--out", self.out)
         self.assertEqual(run.returncode, 2)
         self.assert_files("broken.mp4", "clip.mkv", "empty")
+
+    def test_a_run_for_nothing_is_refused(self):
+        self.assert_error(self.segment(self.clip(), *FAST), 2, "outputs", "none was given", "--out",
+                          "--render")
+
+    def test_effects_beside_a_comparison_are_refused(self):
+        compare = ("--compare", "main", "--render", self.dir / "out.mp4")
+        for effect in (("--background", "blur", "--foreground", "car"), ("--privacy", "car"),
+                       ("--overlay",)):
+            self.assert_error(self.segment(self.clip(), *FAST, *compare, *effect), 2, effect[0],
+                              "--compare")
+
+    def test_colours_without_anything_to_colour_are_refused(self):
+        for option in (("--legend",), ("--overlay-strength", 0.3)):
+            self.assert_error(self.segment(self.clip(), *FAST, *option, "--out", self.out), 2, option[0],
+                              "--render")
+            self.assert_error(self.segment(self.clip(), *FAST, *option, "--privacy", "car", "--render",
+                                           self.dir / "out.mp4"), 2, option[0], "--overlay")
+
+    def test_outputs_that_were_named_twice(self):
+        video = self.clip()
+        for first, second in ((self.out, self.out), ("-", "-"), (self.out, f"{self.dir}/./masks.jsonl")):
+            self.assert_error(self.segment(video, *FAST, "--out", first, "--out", second), 2, "twice")
+        self.assert_error(self.segment(video, *FAST, "--out", f"{self.dir}/m/", "--render",
+                                       f"{self.dir}/m/"), 2, "twice")
+        self.assert_files("clip.mkv")
 
     def test_the_input_is_never_replaced(self):
         video = self.clip(name="clip.mp4")  # Matroska: the content tells

@@ -38,8 +38,8 @@ struct SegmentModeInfo {
 
 // In the order of SegmentMode.
 inline constexpr std::array<SegmentModeInfo, 11> kSegmentModes{{
-    {SegmentMode::kAuto, "auto", true, true, false, true, false,
-     "ensemble+temporal with an AuxNet, temporal without"},
+    {SegmentMode::kAuto, "auto", true, true, true, true, false,
+     "auxadapt+temporal with an AuxNet, temporal without"},
     {SegmentMode::kMain, "main", true, false, false, false, false, "MainNet frame by frame"},
     {SegmentMode::kAux, "aux", false, true, false, false, true, "AuxNet frame by frame"},
     {SegmentMode::kEnsemble, "ensemble", true, true, false, false, false,

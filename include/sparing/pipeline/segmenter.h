@@ -1,5 +1,5 @@
-// Segmentation of one stream: a source, a MainNet, by mode an AuxNet that learns, and temporal fusion,
-// run as overlapping stages:
+// Segmentation of one stream: a source, a MainNet, by mode an AuxNet that learns, and temporal
+// fusion, run as overlapping stages:
 //
 //   decode -> motion, import, MainNet -> AuxNet, fusion, labels -> output
 //
@@ -36,13 +36,14 @@ struct SegmentOptions {
   static constexpr auto fields() {
     return std::tuple{
         option("mode", &SegmentOptions::mode)
-            .help("how a frame's masks come about; auto: ensemble+temporal with an AuxNet, else "
-                  "temporal. aux, ema, emaflow and tent are there to compare with")
+            .help("how a frame's masks come about; auto: auxadapt+temporal with an AuxNet, "
+                  "else temporal. aux, ema, emaflow and tent are there to compare with")
             .choices("auto|main|ensemble|auxadapt|temporal|ensemble+temporal|auxadapt+temporal|aux|"
                      "ema|emaflow|tent"),
         option("main-every", &SegmentOptions::main_every)
-            .help("MainNet looks at every n-th frame (and after cuts); between, masks move with the "
-                  "picture")
+            .help(
+                "MainNet looks at every n-th frame (and after cuts); between, masks move with the "
+                "picture")
             .unit("frames")
             .range(1, 100),
         option("budget", &SegmentOptions::budget)
@@ -53,10 +54,19 @@ struct SegmentOptions {
             .help("size of MainNet's input (default: the model's)")
             .unit("WxH"),
         option("deterministic", &SegmentOptions::deterministic)
-            .help("the same bytes from run to run with the same --threads: no clock in any decision"),
+            .help(
+                "the same bytes from run to run with the same --threads: no clock in any decision"),
     };
   }
 };
+
+// Of AuxNet in a stream: its batch norms go by each frame, whose light and colour they so follow;
+// that alone is most of what keeps it good when a picture is not as those it was trained on.
+inline TrainerOptions stream_trainer_options() {
+  TrainerOptions options;
+  options.batch_norm = "live";
+  return options;
+}
 
 struct SegmenterOptions {
   SegmentOptions segment;
@@ -64,7 +74,7 @@ struct SegmenterOptions {
   EnsembleOptions ensemble;
   FusionOptions fusion;
   LearnOptions learn;
-  TrainerOptions trainer;
+  TrainerOptions trainer = stream_trainer_options();
   bool keep_main = false;  // MainNet's own labels of every frame are wanted, too (for comparisons)
 };
 // kInvalidArgument: an option out of range; options that contradict each other (--budget with
@@ -83,7 +93,7 @@ struct FrameTimes {
 
 struct SegmentedFrame {
   SourceFrame source;
-  PictureMotion motion;            // to the frame before that showed something
+  PictureMotion motion;      // to the frame before that showed something
   bool main_looked = false;  // MainNet saw this frame
   // At the network's output size, covers the whole picture as it is shown.
   ProbabilityMap probabilities;
@@ -130,7 +140,8 @@ class Segmenter {
  public:
   // Errors as Detector::create, StreamSegmenter::create and validate() above; kModel also: a model
   // that is not for segmentation, or whose input shows only a part of the frame (fit crop).
-  static Result<Segmenter> create(Context context, const Model& main, const std::optional<Model>& aux,
+  static Result<Segmenter> create(Context context, const Model& main,
+                                  const std::optional<Model>& aux,
                                   const SegmenterOptions& options = {});
   Segmenter(Segmenter&&) noexcept;
   Segmenter& operator=(Segmenter&&) noexcept;

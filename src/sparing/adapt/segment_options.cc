@@ -11,7 +11,7 @@ std::optional<SegmentMode> segment_mode_from_name(std::string_view name) {
 
 SegmentMode resolve(SegmentMode mode, bool has_aux) {
   if (mode != SegmentMode::kAuto) return mode;
-  return has_aux ? SegmentMode::kEnsembleTemporal : SegmentMode::kTemporal;
+  return has_aux ? SegmentMode::kAuxAdaptTemporal : SegmentMode::kTemporal;
 }
 
 }  // namespace sparing

@@ -111,7 +111,8 @@ TEST(StreamSegmenterTest, TheSumIsThatOfBothProbabilities) {
     const ProbabilityMap main = map;
     ASSERT_TRUE(both.segment(frame.view(), event(SceneEvent::kFirst), map).ok());
     for (std::size_t i = 0; i < map.values.size(); ++i) {
-      ASSERT_NEAR(map.values[i], (main.values[i] + weight * aux_map.values[i]) / (1 + weight), 1e-6);
+      ASSERT_NEAR(map.values[i], (main.values[i] + weight * aux_map.values[i]) / (1 + weight),
+                  1e-6);
     }
   }
 }
@@ -171,7 +172,8 @@ TEST(StreamSegmenterTest, AuxNetLearnsWhatMainNetSays) {
     for (int i = 0; i < 40; ++i) {
       ProbabilityMap map = halves(0.9f);
       ASSERT_TRUE(
-          segmenter.segment(frame.view(), i == 0 ? event(SceneEvent::kFirst) : standing(), map).ok());
+          segmenter.segment(frame.view(), i == 0 ? event(SceneEvent::kFirst) : standing(), map)
+              .ok());
       ASSERT_TRUE(segmenter.learn().ok());
       if (i == 0) first = segmenter.statistics().loss;
     }
@@ -204,10 +206,10 @@ TEST(StreamSegmenterTest, LearnsOnEveryNthFrameAndNotFromBlankOnes) {
   StreamSegmenter segmenter = make(options);
   for (int i = 0; i < 7; ++i) {
     ProbabilityMap map = halves(0.9f);
-    ASSERT_TRUE(
-        segmenter.segment(picture(1).view(), event(i == 3 ? SceneEvent::kBlank : SceneEvent::kFirst),
-                          map)
-            .ok());
+    ASSERT_TRUE(segmenter
+                    .segment(picture(1).view(),
+                             event(i == 3 ? SceneEvent::kBlank : SceneEvent::kFirst), map)
+                    .ok());
     ASSERT_TRUE(segmenter.learn().ok());
   }
   // Frames 0, 3 and 6, of which 3 was blank.
@@ -223,9 +225,9 @@ TEST(StreamSegmenterTest, Safeguards) {
     StreamSegmenter segmenter = make(options);
     for (int i = 0; i < 10; ++i) {
       ProbabilityMap map = halves(0.9f);
-      EXPECT_TRUE(segmenter.segment(picture(1).view(),
-                                    event(i == 5 ? at_5 : SceneEvent::kFirst), map)
-                      .ok());
+      EXPECT_TRUE(
+          segmenter.segment(picture(1).view(), event(i == 5 ? at_5 : SceneEvent::kFirst), map)
+              .ok());
       EXPECT_TRUE(segmenter.learn().ok());
     }
     return segmenter.statistics();
@@ -276,7 +278,8 @@ TEST(StreamSegmenterTest, TheResultIsFusedBeforeAuxNetLearnsFromIt) {
       ProbabilityMap map = halves(0.9f);
       if (i % 3 == 2) map = says([](int, int) { return 4; }, 0.9f);
       EXPECT_TRUE(
-          segmenter.segment(frame.view(), i == 0 ? event(SceneEvent::kFirst) : standing(), map).ok());
+          segmenter.segment(frame.view(), i == 0 ? event(SceneEvent::kFirst) : standing(), map)
+              .ok());
       EXPECT_TRUE(segmenter.learn().ok());
     }
     return segmenter.statistics().loss;
@@ -373,7 +376,7 @@ TEST(StreamSegmenterTest, RefusesWhatDoesNotFit) {
 }
 
 TEST(StreamSegmenterTest, AutoFollowsFromTheNetworks) {
-  EXPECT_EQ(make(with_mode(SegmentMode::kAuto)).mode(), SegmentMode::kEnsembleTemporal);
+  EXPECT_EQ(make(with_mode(SegmentMode::kAuto)).mode(), SegmentMode::kAuxAdaptTemporal);
   auto alone = StreamSegmenter::create(with_mode(SegmentMode::kAuto), model("main"), std::nullopt);
   ASSERT_TRUE(alone.ok());
   EXPECT_EQ(alone->mode(), SegmentMode::kTemporal);

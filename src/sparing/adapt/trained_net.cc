@@ -44,6 +44,10 @@ Result<TrainedNet> TrainedNet::create(std::string_view role, const Model& model,
                  "export it with an NCHW input; the trainer reads no other"};
   }
   TrainerOptions sized = options;
+  if (options.batch != 1) {
+    return Error{ErrorCode::kInvalidArgument, "--aux-batch", "a step is of one picture of a stream",
+                 "leave it out"};
+  }
   // A native size follows the frame, and what is trained keeps its size: that of the manifest.
   if (sized.width == 0 && sized.height == 0 && input.default_size.width > 0) {
     sized.width = input.default_size.width;

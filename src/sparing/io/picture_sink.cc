@@ -282,6 +282,10 @@ Status check(const FormatRow& row, const fs::path& path, const PictureSinkOption
 }
 
 Result<std::unique_ptr<PictureSink>> open(const fs::path& path, const PictureSinkOptions& options) {
+  if (path == "-") {
+    return Error{ErrorCode::kInvalidArgument, "output '-'",
+                 "pictures cannot be written to standard output", "give a file name"};
+  }
   SPARING_ASSIGN_OR_RETURN(const FormatRow* row, find_row(path, options));
   SPARING_RETURN_IF_ERROR(check(*row, path, options));
   if (row->container == nullptr) {

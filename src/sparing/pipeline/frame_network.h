@@ -32,8 +32,8 @@ struct FrameNetwork {
   std::string input_name;
   std::map<std::pair<int, int>, std::map<std::string, Shape>> output_shapes;  // by input size
 
-  // Loads the model's graph and checks it against the manifest. `size`: "WxH" of the input, or empty
-  // for the model's own. Errors as Detector::create.
+  // Loads the model's graph and checks it against the manifest. `size`: "WxH" of the input, or
+  // empty for the model's own. Errors as Detector::create.
   Status load(Context in, const Model& model, const std::string& size);
 
   Shape input_shape(Size size) const;
@@ -43,11 +43,13 @@ struct FrameNetwork {
   VideoFrameImport import_settings(const VideoFrame& frame) const;
   // Step 1: draws the frame into the slot's input tensor. Returns the map from tensor to display
   // coordinates.
-  Result<Affine> import(const VideoFrame& frame, FrameSlot& slot, Filter filter = Filter::kBilinear);
+  Result<Affine> import(const VideoFrame& frame, FrameSlot& slot,
+                        Filter filter = Filter::kBilinear);
   // Step 2.
   Result<Completion> dispatch(const FrameSlot& slot);
   // Step 3: waits for the outputs and shows them all at once, as floats.
-  Status visit(const FrameSlot& slot, const std::function<Status(std::span<const HeadTensor>)>& read);
+  Status visit(const FrameSlot& slot,
+               const std::function<Status(std::span<const HeadTensor>)>& read);
 };
 
 }  // namespace sparing

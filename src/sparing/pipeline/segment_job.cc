@@ -34,10 +34,10 @@ void crop(ProbabilityMap& map, const PixelRect& part) {
   // Forward in place: what is written was read before.
   for (int c = 0; c < map.classes; ++c) {
     for (int y = 0; y < part.height; ++y) {
-      const float* row = in + (static_cast<std::size_t>(c) * map.pixels() +
-                               static_cast<std::size_t>(part.y + y) *
-                                   static_cast<std::size_t>(map.size.width) +
-                               static_cast<std::size_t>(part.x));
+      const float* row =
+          in + (static_cast<std::size_t>(c) * map.pixels() +
+                static_cast<std::size_t>(part.y + y) * static_cast<std::size_t>(map.size.width) +
+                static_cast<std::size_t>(part.x));
       out = std::copy_n(row, part.width, out);
     }
   }
@@ -80,8 +80,8 @@ Status Segmenter::Impl::look(SegmentItem& item, int every) {
 
 Status Segmenter::Impl::start_main(SegmentItem& item) {
   const auto start = Clock::now();
-  SPARING_ASSIGN_OR_RETURN(
-      item.to_display, main.import(item.frame.source.frame.view(), *item.slot, Filter::kAuto));
+  SPARING_ASSIGN_OR_RETURN(item.to_display,
+                           main.import(item.frame.source.frame.view(), *item.slot, Filter::kAuto));
   item.frame.times.import = seconds_since(start);
   SPARING_ASSIGN_OR_RETURN(item.completion, main.dispatch(*item.slot));
   return {};
@@ -91,8 +91,8 @@ Status Segmenter::Impl::read_main(SegmentItem& item, ProbabilityMap& map,
                                   SegmentationCounts& counts) {
   SPARING_RETURN_IF_ERROR(item.completion.wait());
   item.frame.times.main = item.completion.inference_seconds();
-  const auto as = stream->wants_logits() ? SegmentationOutput::kLogits
-                                         : SegmentationOutput::kProbabilities;
+  const auto as =
+      stream->wants_logits() ? SegmentationOutput::kLogits : SegmentationOutput::kProbabilities;
   SPARING_RETURN_IF_ERROR(
       main.visit(*item.slot, [&](std::span<const HeadTensor> tensors) -> Status {
         SPARING_ASSIGN_OR_RETURN(

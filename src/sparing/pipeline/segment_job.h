@@ -10,13 +10,12 @@
 
 namespace sparing {
 
-// Chooses how often MainNet looks, so that a frame takes no more than the budget on average: from the
-// processor time of a look, and that of everything else in the process.
+// Chooses how often MainNet looks, so that a frame takes no more than the budget on average: from
+// the processor time of a look, and that of everything else in the process.
 class LookRate {
  public:
   // `budget` in seconds of wall time a frame; 0: `every` stays.
-  LookRate(double budget, int every, int cores)
-      : budget_(budget), cores_(cores), every_(every) {}
+  LookRate(double budget, int every, int cores) : budget_(budget), cores_(cores), every_(every) {}
   int every() const { return every_.load(); }
   // After each frame, with the processor time since start: of looks so far, and of the process.
   void observe(std::int64_t looks, double main_seconds, double process_seconds);
@@ -50,7 +49,7 @@ struct Segmenter::Impl {
   std::optional<FrameMotion> motion;
   std::optional<StreamSegmenter> stream;
   // The state of step 1.
-  bool has_past = false;    // the frames before lead to a result that can be moved on
+  bool has_past = false;  // the frames before lead to a result that can be moved on
   std::int64_t since_main = 0;
 
   bool main_runs() const { return info(stream->mode()).main || options.keep_main; }

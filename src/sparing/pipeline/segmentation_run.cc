@@ -139,7 +139,8 @@ Status SegmentationRun::finish_one(Item item) {
     main_time_.add(frame.times.main);
     ++looks_;
     const ContextOptions& engine = job_.main.context.options();
-    look_seconds_ += frame.times.main * std::max(1, engine.threads / engine_streams(job_.main.context));
+    look_seconds_ +=
+        frame.times.main * std::max(1, engine.threads / engine_streams(job_.main.context));
     summary_.input_size = item->slot->input_size;
   }
   if (job_.stream->trainer() != nullptr && item->use_main) aux_time_.add(frame.times.aux);

@@ -68,8 +68,8 @@ class SegmentationRun {
   SegmentSummary summary_;
   SegmentationCounts counts_;
   std::int64_t frames_decoded_ = 0;
-  std::int64_t looks_ = 0;      // of the engine, those of keep_main too
-  double look_seconds_ = 0;     // processor time
+  std::int64_t looks_ = 0;   // of the engine, those of keep_main too
+  double look_seconds_ = 0;  // processor time
   double last_learn_ = 0;
 };
 

@@ -40,8 +40,8 @@ struct BrightNet {
       const Shape& in = inputs.at("image");
       return std::map<std::string, Shape>{{"scores", {1, 2, in[2], in[3]}}};
     };
-    graph.run = [runs = runs, mutex = std::make_shared<std::mutex>()](const auto& inputs,
-                                                                      const auto& outputs) -> Status {
+    graph.run = [runs = runs, mutex = std::make_shared<std::mutex>()](
+                    const auto& inputs, const auto& outputs) -> Status {
       const FakeTensor& in = inputs.at("image");
       const FakeTensor& out = outputs.at("scores");
       const auto pixels = static_cast<std::size_t>(in.shape[2] * in.shape[3]);
@@ -144,7 +144,8 @@ struct Keeper final : SegmentConsumer {
 std::vector<SharedFrame> moving_square(int count) {
   const Texture ground(1, 0.5);
   std::vector<SharedFrame> frames;
-  for (int i = 0; i < count; ++i) frames.push_back(draw(ground, i, {}, {10 + 2 * i, 12 + i, 20, 16}));
+  for (int i = 0; i < count; ++i)
+    frames.push_back(draw(ground, i, {}, {10 + 2 * i, 12 + i, 20, 16}));
   return frames;
 }
 
@@ -216,10 +217,11 @@ TEST(SegmenterTest, BetweenLooksMasksMoveWithThePicture) {
   ASSERT_FALSE(summary.error);
   EXPECT_EQ(summary.main_looks, 3);
   EXPECT_EQ(net.runs->size(), 3u);
-  EXPECT_THAT(keeper.looked, ::testing::ElementsAre(true, false, false, false, true, false, false,
-                                                    false, true));
+  EXPECT_THAT(keeper.looked,
+              ::testing::ElementsAre(true, false, false, false, true, false, false, false, true));
   for (int i = 0; i < 9; ++i) {
-    EXPECT_GT(overlap(keeper.labels[static_cast<std::size_t>(i)], {10 + 2 * i, 12 + i, 20, 16}), 0.75)
+    EXPECT_GT(overlap(keeper.labels[static_cast<std::size_t>(i)], {10 + 2 * i, 12 + i, 20, 16}),
+              0.75)
         << i;
   }
 }
@@ -289,8 +291,8 @@ TEST(SegmenterTest, KeepsMainNetsOwnLabelsOfEveryFrame) {
   EXPECT_EQ(summary.main_looks, 3);
   EXPECT_EQ(net.runs->size(), 7u);
   for (int i = 0; i < 7; ++i) {
-    EXPECT_EQ(overlap(keeper.main_labels[static_cast<std::size_t>(i)], {10 + 2 * i, 12 + i, 20, 16}),
-              1);
+    EXPECT_EQ(
+        overlap(keeper.main_labels[static_cast<std::size_t>(i)], {10 + 2 * i, 12 + i, 20, 16}), 1);
   }
 }
 
