@@ -1,5 +1,5 @@
-// Whatever the bytes: the trainer's reader gives a network or a one-line error with a fix, and a small
-// network that it accepts can be run and stepped.
+// Whatever the bytes: the trainer's reader gives a network or a one-line error with a fix, and a
+// small network that it accepts can be run and stepped.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

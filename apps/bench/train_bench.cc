@@ -44,8 +44,7 @@ void fill(const TensorView& input) {
   std::uint32_t state = 12345;
   auto* values = reinterpret_cast<float*>(input.data);
   const auto count = static_cast<std::size_t>(input.channels) *
-                     static_cast<std::size_t>(input.height) *
-                     static_cast<std::size_t>(input.width);
+                     static_cast<std::size_t>(input.height) * static_cast<std::size_t>(input.width);
   for (std::size_t i = 0; i < count; ++i) {
     state = state * 1664525u + 1013904223u;
     values[i] = static_cast<float>(state >> 8) / (1 << 23) * 2 - 2;
@@ -108,8 +107,8 @@ class Contender {
     const std::size_t pixels =
         trainer_.logits().size() / static_cast<std::size_t>(trainer_.classes());
     for (std::size_t i = 0; i < pixels; ++i) {
-      labels_.push_back(static_cast<std::uint8_t>(i / 7 % static_cast<std::size_t>(
-                                                                trainer_.classes())));
+      labels_.push_back(
+          static_cast<std::uint8_t>(i / 7 % static_cast<std::size_t>(trainer_.classes())));
     }
   }
 

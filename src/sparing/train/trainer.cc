@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "sparing/base/check.h"
-#include "sparing/train/kernels.h"
+#include "sparing/train/losses.h"
 #include "sparing/train/lower.h"
 #include "sparing/train/network.h"
 #include "sparing/train/onnx_graph.h"
@@ -124,7 +124,7 @@ struct Trainer::Impl {
                               const std::size_t pixel = image * plane + begin;
                               if (job.labels != nullptr) job.labels += pixel;
                               if (job.pixel_weights != nullptr) job.pixel_weights += pixel;
-                              sums[static_cast<std::size_t>(part)] += train::kernels().loss(job);
+                              sums[static_cast<std::size_t>(part)] += train::losses().loss(job);
                             });
     }
     double total = 0;
@@ -257,8 +257,8 @@ void Trainer::probabilities(ProbabilityMap& out, int image) const {
       impl_->network.logits() + static_cast<std::size_t>(image) * out.values.size();
   const std::size_t plane = out.pixels();
   train::parallel_for(impl_->options.threads, plane, 2048, [&](std::size_t begin, std::size_t end) {
-    train::kernels().softmax(logits + begin, out.values.data() + begin, plane, out.classes,
-                             end - begin);
+    train::losses().softmax(logits + begin, out.values.data() + begin, plane, out.classes,
+                            end - begin);
   });
 }
 
