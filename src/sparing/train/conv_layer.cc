@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sparing/train/depthwise.h"
 #include "sparing/train/kernels.h"
 #include "sparing/train/layer.h"
 #include "sparing/train/parallel.h"
@@ -140,6 +141,11 @@ class ConvLayer final : public Layer {
     make_forward();
     back_bf16_ = bf16_ && setup.machine.bf16_gradients;
     if (wants_input_ || wants_weights_) make_backward();
+    if (depthwise_back_) {
+      back_bf16_ = false;
+      offset_gradient_.resize(channels());
+      own_ = DepthwiseGradients(op(), setup.input(0), setup.output(), images(), threads());
+    }
   }
 
   LayerNeeds needs() const override {
@@ -150,8 +156,8 @@ class ConvLayer final : public Layer {
     } else if (bf16_) {
       needs.forward_scratch += narrow_bytes(geometry_.source);
     }
-    if (wants_weights_) needs.backward_scratch = back_weights_.scratch_bytes();
-    if (wants_input_) {
+    if (wants_weights_ && !depthwise_back_) needs.backward_scratch = back_weights_.scratch_bytes();
+    if (wants_input_ && !depthwise_back_) {
       std::size_t bytes = back_data_.scratch_bytes();
       if (setup_.accumulate[0]) bytes += align_up(in_desc_.get_size());
       needs.backward_scratch = std::max(needs.backward_scratch, bytes);
@@ -175,7 +181,7 @@ class ConvLayer final : public Layer {
       source = narrow;
     }
     forward_.bind({{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, memory.output}}, scratch);
-    if (!wants_input_ && !wants_weights_) return;
+    if (depthwise_back_ || (!wants_input_ && !wants_weights_)) return;
     scratch = memory.backward_scratch;
     void* gradient = memory.output_gradient;
     if (back_bf16_) {
@@ -217,7 +223,11 @@ class ConvLayer final : public Layer {
                  });
     dnnl::stream& stream = machine().stream;
     to_forward_.execute(stream, plain_memory_, forward_weights_);
-    if (wants_input_) to_back_.execute(stream, plain_memory_, back_data_weights_);
+    if (depthwise_back_) {
+      own_.set_weights(plain_.data());
+    } else if (wants_input_) {
+      to_back_.execute(stream, plain_memory_, back_data_weights_);
+    }
   }
 
   void forward(bool) override {
@@ -233,6 +243,7 @@ class ConvLayer final : public Layer {
                                     memory_.output_gradient + begin, end - begin);
                    });
     }
+    if (depthwise_back_) return depthwise_backward();
     dnnl::stream& stream = machine().stream;
     if (back_bf16_) narrow_gradient_.run(stream);
     if (wants_weights_) {
@@ -254,12 +265,31 @@ class ConvLayer final : public Layer {
 
   std::size_t weight_bytes() const override {
     std::size_t bytes = plain_.size() * sizeof(float) + forward_weights_.get_desc().get_size();
+    if (depthwise_back_) return bytes + plain_.size() * sizeof(float);
     if (wants_input_) bytes += back_data_weights_.get_desc().get_size();
     if (wants_weights_) bytes += weight_gradient_.get_desc().get_size();
     return bytes;
   }
 
  private:
+  void depthwise_backward() {
+    if (wants_input_) {
+      own_.data(memory_.output_gradient, memory_.input_gradients[0], setup_.accumulate[0]);
+    }
+    if (wants_weights_) {
+      own_.weights(memory_.inputs[0], memory_.output_gradient, plain_.data(),
+                   offset_gradient_.data());
+      chain_parameters();
+    }
+  }
+
+  // One filter a channel, in a form that oneDNN has no depthwise code for.
+  bool leaves_to_us(const char* implementation) const {
+    const bool depthwise = !op().transposed && op().groups == setup_.input(0).channels &&
+                           op().groups == setup_.output().channels && op().groups > 1;
+    return depthwise && !std::string_view(implementation).starts_with("jit_dw");
+  }
+
   struct Cast {
     dnnl::reorder primitive;
     memory from, to;
@@ -346,6 +376,7 @@ class ConvLayer final : public Layer {
             memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
             geometry_.before, geometry_.after, hint, attr);
       });
+      if ((depthwise_back_ = leaves_to_us(descriptor.impl_info_str()))) return;
       back_data_weights_ = memory(descriptor.weights_desc(), engine_);
       to_back_ = dnnl::reorder(plain_memory_, back_data_weights_);
       back_data_.set(descriptor, typename Family::BackwardData(descriptor));
@@ -362,6 +393,7 @@ class ConvLayer final : public Layer {
             memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
             geometry_.before, geometry_.after, hint, attr);
       });
+      if ((depthwise_back_ = leaves_to_us(descriptor.impl_info_str()))) return;
       weight_gradient_ = memory(descriptor.diff_weights_desc(), engine_);
       from_back_ = dnnl::reorder(weight_gradient_, plain_memory_);
       offset_gradient_.resize(channels());
@@ -416,6 +448,8 @@ class ConvLayer final : public Layer {
   bool back_bf16_ = false;  // backward, too
   bool wants_weights_ = false;
   bool wants_input_ = false;
+  bool depthwise_back_ = false;  // own_ takes the place of oneDNN
+  DepthwiseGradients own_;
   Cast narrow_source_, narrow_gradient_;
   PrimitiveJob forward_, back_data_, back_weights_;
   std::vector<float> plain_;   // weights times scale, then the gradient for them; ONNX's layout

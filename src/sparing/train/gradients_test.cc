@@ -66,6 +66,20 @@ constexpr Case kCases[] = {
        g.with("pads", Ints{2, 2, 2, 2}).with("strides", Ints{2, 2});
        return std::string("c");
      }},
+    {"ConvDepthwiseDilated",
+     [](GraphBuilder& g) {
+       g.conv("c", first(g), {6, 1, 3, 3});
+       g.with("group", std::int64_t{6}).with("dilations", Ints{2, 3});
+       g.with("pads", Ints{2, 3, 1, 3});
+       return g.norm("n", "c", 6, "c");
+     }},
+    {"ConvDepthwiseDilatedShared",
+     [](GraphBuilder& g) {
+       const std::string x = first(g);
+       g.conv("c", x, {6, 1, 5, 5}, false);
+       g.with("group", std::int64_t{6}).with("pads", Ints{2, 2, 2, 2});
+       return g.node("Relu", "r", {g.node("Add", "a", {"c", x})});
+     }},
     {"ConvDepthwiseMultiplied",
      [](GraphBuilder& g) {
        g.same_conv("c", first(g), {12, 1, 3, 3});

@@ -1,5 +1,5 @@
-// Small networks as a whole: against the double-precision reference, with frozen and live statistics,
-// with a cut, and in bfloat16.
+// Small networks as a whole: against the double-precision reference, with frozen and live
+// statistics, with a cut, and in bfloat16.
 #include <cmath>
 #include <string>
 #include <vector>

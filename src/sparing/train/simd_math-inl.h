@@ -1,5 +1,5 @@
-// Exponential and logarithm without branches, so that loops over them become vectors. Included once for
-// each instruction set, after Highway.
+// Exponential and logarithm without branches, so that loops over them become vectors. Included once
+// for each instruction set, after Highway.
 #if defined(SPARING_TRAIN_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPARING_TRAIN_SIMD_MATH_INL_H_
 #undef SPARING_TRAIN_SIMD_MATH_INL_H_
