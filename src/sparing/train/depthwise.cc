@@ -55,8 +55,8 @@ void DepthwiseGradients::data(const float* out_gradient, float* in_gradient,
     for (int ky = 0; ky < window_.kernel_h; ++ky) {
       const int from = y + window_.top - ky * window_.dilation_h;
       if (from < 0 || from % window_.stride_h != 0 || from / window_.stride_h >= out_h_) continue;
-      const std::size_t out_y =
-          image * static_cast<std::size_t>(out_h_) + static_cast<std::size_t>(from / window_.stride_h);
+      const std::size_t out_y = image * static_cast<std::size_t>(out_h_) +
+                                static_cast<std::size_t>(from / window_.stride_h);
       const float* gradient = out_gradient + out_y * out_row;
       for (int kx = 0; kx < window_.kernel_w; ++kx) {
         const float* weight =

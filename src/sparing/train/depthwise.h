@@ -24,8 +24,8 @@ class DepthwiseGradients {
   void weights(const float* in, const float* out_gradient, float* weights, float* offset);
 
  private:
-  // Calls work(first output column, first input column, columns) for what kernel column kx joins; one
-  // call if columns follow each other, one for each if they are strided.
+  // Calls work(first output column, first input column, columns) for what kernel column kx joins;
+  // one call if columns follow each other, one for each if they are strided.
   template <class Work>
   void over_columns(int kx, const Work& work) const;
 
