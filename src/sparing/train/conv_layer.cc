@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sparing/train/depthwise.h"
 #include "sparing/train/kernels.h"
 #include "sparing/train/layer.h"
 #include "sparing/train/parallel.h"
@@ -140,6 +141,14 @@ class ConvLayer final : public Layer {
     make_forward();
     back_bf16_ = bf16_ && setup.machine.bf16_gradients;
     if (wants_input_ || wants_weights_) make_backward();
+    if (own_data_ || own_weights_) {
+      if (back_bf16_) {  // ours are float32, and so is then what oneDNN does beside them
+        back_bf16_ = false;
+        back_data_ = back_weights_ = PrimitiveJob(engine_);
+        make_backward();
+      }
+      own_ = DepthwiseGradients(op(), setup.input(0), setup.output(), images(), threads());
+    }
   }
 
   LayerNeeds needs() const override {
@@ -150,8 +159,8 @@ class ConvLayer final : public Layer {
     } else if (bf16_) {
       needs.forward_scratch += narrow_bytes(geometry_.source);
     }
-    if (wants_weights_) needs.backward_scratch = back_weights_.scratch_bytes();
-    if (wants_input_) {
+    if (dnnl_weights()) needs.backward_scratch = back_weights_.scratch_bytes();
+    if (dnnl_data()) {
       std::size_t bytes = back_data_.scratch_bytes();
       if (setup_.accumulate[0]) bytes += align_up(in_desc_.get_size());
       needs.backward_scratch = std::max(needs.backward_scratch, bytes);
@@ -175,7 +184,7 @@ class ConvLayer final : public Layer {
       source = narrow;
     }
     forward_.bind({{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, memory.output}}, scratch);
-    if (!wants_input_ && !wants_weights_) return;
+    if (!dnnl_data() && !dnnl_weights()) return;
     scratch = memory.backward_scratch;
     void* gradient = memory.output_gradient;
     if (back_bf16_) {
@@ -183,12 +192,12 @@ class ConvLayer final : public Layer {
       gradient = scratch;
       scratch += narrow_bytes(geometry_.target);
     }
-    if (wants_weights_) {
+    if (dnnl_weights()) {
       back_weights_.bind(
           {{DNNL_ARG_SRC, keeps_narrow_source() ? source : input}, {DNNL_ARG_DIFF_DST, gradient}},
           scratch);
     }
-    if (wants_input_) {
+    if (dnnl_data()) {
       input_gradient_ = memory.input_gradients[0];
       if (setup_.accumulate[0]) {
         input_gradient_ = reinterpret_cast<float*>(scratch);
@@ -217,7 +226,10 @@ class ConvLayer final : public Layer {
                  });
     dnnl::stream& stream = machine().stream;
     to_forward_.execute(stream, plain_memory_, forward_weights_);
-    if (wants_input_) to_back_.execute(stream, plain_memory_, back_data_weights_);
+    if (own_data_) own_.set_weights(plain_.data());
+    if (dnnl_data()) {
+      to_back_.execute(stream, plain_memory_, back_data_weights_);
+    }
   }
 
   void forward(bool) override {
@@ -235,12 +247,17 @@ class ConvLayer final : public Layer {
     }
     dnnl::stream& stream = machine().stream;
     if (back_bf16_) narrow_gradient_.run(stream);
-    if (wants_weights_) {
+    if (own_weights_) {
+      own_.weights(memory_.inputs[0], memory_.output_gradient, plain_.data(),
+                   offset_gradient_.data());
+    } else if (wants_weights_) {
       back_weights_.run(stream);
       from_back_.execute(stream, weight_gradient_, plain_memory_);
-      chain_parameters();
     }
-    if (wants_input_) {
+    if (wants_weights_) chain_parameters();
+    if (own_data_) {
+      own_.data(memory_.output_gradient, memory_.input_gradients[0], setup_.accumulate[0]);
+    } else if (wants_input_) {
       back_data_.run(stream);
       if (setup_.accumulate[0]) {
         parallel_for(threads(), setup_.input(0).elements() * images(), 8192,
@@ -254,12 +271,24 @@ class ConvLayer final : public Layer {
 
   std::size_t weight_bytes() const override {
     std::size_t bytes = plain_.size() * sizeof(float) + forward_weights_.get_desc().get_size();
-    if (wants_input_) bytes += back_data_weights_.get_desc().get_size();
-    if (wants_weights_) bytes += weight_gradient_.get_desc().get_size();
+    if (own_data_) bytes += plain_.size() * sizeof(float);
+    if (dnnl_data()) bytes += back_data_weights_.get_desc().get_size();
+    if (dnnl_weights()) bytes += weight_gradient_.get_desc().get_size();
     return bytes;
   }
 
  private:
+  // What of the backward pass is oneDNN's.
+  bool dnnl_data() const { return wants_input_ && !own_data_; }
+  bool dnnl_weights() const { return wants_weights_ && !own_weights_; }
+
+  // One filter a channel, in a form that oneDNN has no depthwise code for.
+  bool leaves_to_us(const char* implementation) const {
+    const bool depthwise = !op().transposed && op().groups == setup_.input(0).channels &&
+                           op().groups == setup_.output().channels && op().groups > 1;
+    return depthwise && !std::string_view(implementation).starts_with("jit_dw");
+  }
+
   struct Cast {
     dnnl::reorder primitive;
     memory from, to;
@@ -334,45 +363,54 @@ class ConvLayer final : public Layer {
     return is_slow(descriptor.impl_info_str()) ? make(Tag::any) : descriptor;
   }
 
+  using ForwardDescriptor = typename Family::Forward::primitive_desc;
+
   void make_backward() {
-    const dnnl::primitive_attr attr = scratchpad_attr();
     const Type type = back_bf16_ ? Type::bf16 : Type::f32;
-    const auto hint = forward_descriptor(type, type, Tag::nhwc, attr);
-    if (wants_input_) {
-      const auto descriptor = fastest<typename Family::BackwardData>([&](Tag tag) {
-        return typename Family::BackwardData::primitive_desc(
-            engine_, Family::kAlgorithm, memory::desc(geometry_.source, Type::f32, tag),
-            memory::desc(geometry_.weights, type, Tag::any),
-            memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
-            geometry_.before, geometry_.after, hint, attr);
-      });
-      back_data_weights_ = memory(descriptor.weights_desc(), engine_);
-      to_back_ = dnnl::reorder(plain_memory_, back_data_weights_);
-      back_data_.set(descriptor, typename Family::BackwardData(descriptor));
-      back_data_.output(DNNL_ARG_DIFF_SRC, in_desc_, descriptor.diff_src_desc());
-      back_data_.input(DNNL_ARG_DIFF_DST, narrow_if(back_bf16_, out_desc_),
-                       descriptor.diff_dst_desc());
-      back_data_.fixed(DNNL_ARG_WEIGHTS, back_data_weights_);
-    }
-    if (wants_weights_) {
-      const auto descriptor = fastest<typename Family::BackwardWeights>([&](Tag tag) {
-        return typename Family::BackwardWeights::primitive_desc(
-            engine_, Family::kAlgorithm, memory::desc(geometry_.source, type, tag),
-            memory::desc(geometry_.weights, Type::f32, Tag::any), bias_desc_,
-            memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
-            geometry_.before, geometry_.after, hint, attr);
-      });
-      weight_gradient_ = memory(descriptor.diff_weights_desc(), engine_);
-      from_back_ = dnnl::reorder(weight_gradient_, plain_memory_);
-      offset_gradient_.resize(channels());
-      offset_gradient_memory_ = memory(bias_desc_, engine_, offset_gradient_.data());
-      back_weights_.set(descriptor, typename Family::BackwardWeights(descriptor));
-      back_weights_.input(DNNL_ARG_SRC, narrow_if(back_bf16_, in_desc_), descriptor.src_desc());
-      back_weights_.input(DNNL_ARG_DIFF_DST, narrow_if(back_bf16_, out_desc_),
-                          descriptor.diff_dst_desc());
-      back_weights_.fixed(DNNL_ARG_DIFF_WEIGHTS, weight_gradient_);
-      back_weights_.fixed(DNNL_ARG_DIFF_BIAS, offset_gradient_memory_);
-    }
+    const ForwardDescriptor hint = forward_descriptor(type, type, Tag::nhwc, scratchpad_attr());
+    if (wants_input_) make_back_data(type, hint);
+    if (wants_weights_) make_back_weights(type, hint);
+  }
+
+  void make_back_data(Type type, const ForwardDescriptor& hint) {
+    const auto descriptor = fastest<typename Family::BackwardData>([&](Tag tag) {
+      return typename Family::BackwardData::primitive_desc(
+          engine_, Family::kAlgorithm, memory::desc(geometry_.source, Type::f32, tag),
+          memory::desc(geometry_.weights, type, Tag::any),
+          memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
+          geometry_.before, geometry_.after, hint, scratchpad_attr());
+    });
+    own_data_ = leaves_to_us(descriptor.impl_info_str());
+    if (own_data_) return;
+    back_data_weights_ = memory(descriptor.weights_desc(), engine_);
+    to_back_ = dnnl::reorder(plain_memory_, back_data_weights_);
+    back_data_.set(descriptor, typename Family::BackwardData(descriptor));
+    back_data_.output(DNNL_ARG_DIFF_SRC, in_desc_, descriptor.diff_src_desc());
+    back_data_.input(DNNL_ARG_DIFF_DST, narrow_if(back_bf16_, out_desc_),
+                     descriptor.diff_dst_desc());
+    back_data_.fixed(DNNL_ARG_WEIGHTS, back_data_weights_);
+  }
+
+  void make_back_weights(Type type, const ForwardDescriptor& hint) {
+    const auto descriptor = fastest<typename Family::BackwardWeights>([&](Tag tag) {
+      return typename Family::BackwardWeights::primitive_desc(
+          engine_, Family::kAlgorithm, memory::desc(geometry_.source, type, tag),
+          memory::desc(geometry_.weights, Type::f32, Tag::any), bias_desc_,
+          memory::desc(geometry_.target, type, tag), geometry_.strides, geometry_.dilations,
+          geometry_.before, geometry_.after, hint, scratchpad_attr());
+    });
+    offset_gradient_.resize(channels());
+    own_weights_ = leaves_to_us(descriptor.impl_info_str());
+    if (own_weights_) return;
+    weight_gradient_ = memory(descriptor.diff_weights_desc(), engine_);
+    from_back_ = dnnl::reorder(weight_gradient_, plain_memory_);
+    offset_gradient_memory_ = memory(bias_desc_, engine_, offset_gradient_.data());
+    back_weights_.set(descriptor, typename Family::BackwardWeights(descriptor));
+    back_weights_.input(DNNL_ARG_SRC, narrow_if(back_bf16_, in_desc_), descriptor.src_desc());
+    back_weights_.input(DNNL_ARG_DIFF_DST, narrow_if(back_bf16_, out_desc_),
+                        descriptor.diff_dst_desc());
+    back_weights_.fixed(DNNL_ARG_DIFF_WEIGHTS, weight_gradient_);
+    back_weights_.fixed(DNNL_ARG_DIFF_BIAS, offset_gradient_memory_);
   }
 
   // plain_ holds G, offset_gradient_ g; see the top of the file.
@@ -416,6 +454,9 @@ class ConvLayer final : public Layer {
   bool back_bf16_ = false;  // backward, too
   bool wants_weights_ = false;
   bool wants_input_ = false;
+  bool own_data_ = false;  // own_ takes the place of oneDNN
+  bool own_weights_ = false;
+  DepthwiseGradients own_;
   Cast narrow_source_, narrow_gradient_;
   PrimitiveJob forward_, back_data_, back_weights_;
   std::vector<float> plain_;   // weights times scale, then the gradient for them; ONNX's layout

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "sparing/train/net.h"
 
@@ -13,19 +12,6 @@ namespace sparing::train {
 struct Range {  // what clamp() keeps
   float low;
   float high;
-};
-
-// Per-pixel losses on planes: `classes` planes of logits `stride` apart; gradients likewise.
-struct LossJob {
-  const float* logits = nullptr;
-  float* gradient = nullptr;
-  std::size_t stride = 0;
-  int classes = 0;
-  std::size_t pixels = 0;                // of this job, from the pointers on
-  const std::uint8_t* labels = nullptr;  // cross-entropy; null: entropy
-  const float* class_weights = nullptr;  // 256, 0 for ignored labels
-  const float* pixel_weights = nullptr;  // null: 1
-  float share = 1;                       // times the gradient: 1 over the sum of weights
 };
 
 struct UpdateJob {
@@ -91,11 +77,6 @@ struct Kernels {
                     int channels);
   void (*from_planes)(float* picture, const float* planes, std::size_t stride, std::size_t pixels,
                       int channels, bool accumulate);
-  // The sum of weighted losses; writes the gradient.
-  double (*loss)(const LossJob& job);
-  // Softmax of planes.
-  void (*softmax)(const float* logits, float* out, std::size_t stride, int classes,
-                  std::size_t pixels);
   double (*squared_norm)(const float* values, std::size_t count);
   double (*squared_distance)(const float* a, const float* b, std::size_t count);
   void (*sgd)(const UpdateJob& job);

@@ -1,20 +1,19 @@
 // Plain loops, which the compiler turns into vectors of each instruction set: Highway only compiles
 // the file once for each and chooses when it runs.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "sparing/train/kernels.h"
-
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3)
+#include "sparing/train/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sparing/train/kernels_simd.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // clang-format off: highway.h must come after foreach_target.h
 #include "hwy/highway.h"
+#include "sparing/train/simd_math-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -137,46 +136,6 @@ void channel_squares(const float* HWY_RESTRICT a, const float* HWY_RESTRICT mean
         }
       });
 }
-
-// e^x to 2 units in the last place, NaN for NaN. Outside +-87 it is that of the limit.
-HWY_INLINE float exponential(float x) {
-  const float limited = x > 87.0f ? 87.0f : (x < -87.0f ? -87.0f : x);
-  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: leaves the whole number in the low bits
-  const float shifted = limited * 1.44269504f + kRounder;
-  const float whole = shifted - kRounder;
-  const float r = (limited - whole * 0.693359375f) + whole * 2.12194440e-4f;
-  float poly = 1.9875691500e-4f;
-  poly = poly * r + 1.3981999507e-3f;
-  poly = poly * r + 8.3334519073e-3f;
-  poly = poly * r + 4.1665795894e-2f;
-  poly = poly * r + 1.6666665459e-1f;
-  poly = poly * r + 5.0000001201e-1f;
-  const float fraction = poly * r * r + r + 1.0f;
-  const auto bits = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kRounder);
-  return fraction * std::bit_cast<float>((bits + 127) << 23);
-}
-
-// Natural logarithm of a number of 1e-37 or more.
-HWY_INLINE float logarithm(float x) {
-  const auto bits = std::bit_cast<std::int32_t>(x);
-  // Mantissa in [sqrt(1/2), sqrt(2)).
-  const std::int32_t exponent = (bits - 0x3f3504f3) >> 23;
-  const float m = std::bit_cast<float>(bits - (exponent << 23)) - 1.0f;
-  float poly = 7.0376836292e-2f;
-  poly = poly * m - 1.1514610310e-1f;
-  poly = poly * m + 1.1676998740e-1f;
-  poly = poly * m - 1.2420140846e-1f;
-  poly = poly * m + 1.4249322787e-1f;
-  poly = poly * m - 1.6668057665e-1f;
-  poly = poly * m + 2.0000714765e-1f;
-  poly = poly * m - 2.4999993993e-1f;
-  poly = poly * m + 3.3333331174e-1f;
-  const auto e = static_cast<float>(exponent);
-  const float square = m * m;
-  return m + (poly * m * square + e * -2.12194440e-4f - 0.5f * square) + e * 0.693359375f;
-}
-
-HWY_INLINE float sigmoid(float x) { return 1.0f / (1.0f + exponential(-x)); }
 
 void activate(const Activation& activation, const float* HWY_RESTRICT x, float* HWY_RESTRICT y,
               std::size_t count) {
@@ -368,128 +327,6 @@ void from_planes(float* HWY_RESTRICT picture, const float* HWY_RESTRICT planes, 
   }
 }
 
-// Softmax of up to kBlock pixels: e^(z - most) into `out`, their sum, and the largest logit.
-HWY_INLINE void exponentials(const float* HWY_RESTRICT logits, float* HWY_RESTRICT out,
-                             std::size_t stride, int classes, std::size_t n,
-                             float* HWY_RESTRICT most, float* HWY_RESTRICT sum) {
-  for (std::size_t p = 0; p < n; ++p) most[p] = logits[p];
-  for (int c = 1; c < classes; ++c) {
-    const float* HWY_RESTRICT z = logits + static_cast<std::size_t>(c) * stride;
-    for (std::size_t p = 0; p < n; ++p) most[p] = z[p] > most[p] ? z[p] : most[p];
-  }
-  for (std::size_t p = 0; p < n; ++p) sum[p] = 0;
-  for (int c = 0; c < classes; ++c) {
-    const float* HWY_RESTRICT z = logits + static_cast<std::size_t>(c) * stride;
-    float* HWY_RESTRICT e = out + static_cast<std::size_t>(c) * stride;
-    for (std::size_t p = 0; p < n; ++p) {
-      e[p] = exponential(z[p] - most[p]);
-      sum[p] += e[p];
-    }
-  }
-}
-
-void softmax(const float* logits, float* out, std::size_t stride, int classes, std::size_t pixels) {
-  float most[kBlock];
-  float sum[kBlock];
-  for (std::size_t begin = 0; begin < pixels; begin += kBlock) {
-    const std::size_t n = std::min(kBlock, pixels - begin);
-    exponentials(logits + begin, out + begin, stride, classes, n, most, sum);
-    for (std::size_t p = 0; p < n; ++p) sum[p] = 1.0f / sum[p];
-    for (int c = 0; c < classes; ++c) {
-      float* HWY_RESTRICT e = out + static_cast<std::size_t>(c) * stride + begin;
-      for (std::size_t p = 0; p < n; ++p) e[p] *= sum[p];
-    }
-  }
-}
-
-HWY_INLINE double cross_entropy_block(const LossJob& job, std::size_t begin, std::size_t n) {
-  float most[kBlock];
-  float sum[kBlock];
-  float weight[kBlock];
-  float* const gradient = job.gradient + begin;
-  const float* const logits = job.logits + begin;
-  const std::uint8_t* const labels = job.labels + begin;
-  exponentials(logits, gradient, job.stride, job.classes, n, most, sum);
-  for (std::size_t p = 0; p < n; ++p) weight[p] = job.class_weights[labels[p]];
-  if (job.pixel_weights != nullptr) {
-    for (std::size_t p = 0; p < n; ++p) weight[p] *= job.pixel_weights[begin + p];
-  }
-  // Sums are 1 or more, but for NaN, which the logarithm would take for a number.
-  float log_sum[kBlock];
-  float scale[kBlock];
-  for (std::size_t p = 0; p < n; ++p) {
-    log_sum[p] = (sum[p] >= 1 ? logarithm(sum[p]) : sum[p]) + most[p];
-    scale[p] = weight[p] * job.share / sum[p];
-  }
-  double loss = 0;
-  for (std::size_t p = 0; p < n; ++p) {
-    // An ignored pixel counts nothing, whatever its logits: not even NaN.
-    if (weight[p] == 0) continue;
-    const float z = logits[static_cast<std::size_t>(labels[p]) * job.stride + p];
-    loss += static_cast<double>(weight[p] * (log_sum[p] - z));
-  }
-  for (int c = 0; c < job.classes; ++c) {
-    float* HWY_RESTRICT g = gradient + static_cast<std::size_t>(c) * job.stride;
-    for (std::size_t p = 0; p < n; ++p) g[p] = weight[p] == 0 ? 0.0f : g[p] * scale[p];
-  }
-  for (std::size_t p = 0; p < n; ++p) {
-    if (weight[p] == 0) continue;
-    gradient[static_cast<std::size_t>(labels[p]) * job.stride + p] -= weight[p] * job.share;
-  }
-  return loss;
-}
-
-HWY_INLINE double entropy_block(const LossJob& job, std::size_t begin, std::size_t n) {
-  float most[kBlock];
-  float sum[kBlock];
-  float log_sum[kBlock];
-  float entropy[kBlock];
-  float weight[kBlock];
-  float* const gradient = job.gradient + begin;
-  const float* const logits = job.logits + begin;
-  exponentials(logits, gradient, job.stride, job.classes, n, most, sum);
-  for (std::size_t p = 0; p < n; ++p) {
-    log_sum[p] = logarithm(sum[p]) + most[p];
-    sum[p] = 1.0f / sum[p];
-    entropy[p] = log_sum[p];
-    weight[p] = job.pixel_weights == nullptr ? 1.0f : job.pixel_weights[begin + p];
-  }
-  // H = log sum e^z - sum of p z, and dH/dz = -p (log p + H).
-  for (int c = 0; c < job.classes; ++c) {
-    const std::size_t at = static_cast<std::size_t>(c) * job.stride;
-    const float* HWY_RESTRICT z = logits + at;
-    float* HWY_RESTRICT g = gradient + at;
-    for (std::size_t p = 0; p < n; ++p) {
-      g[p] *= sum[p];
-      entropy[p] -= g[p] * z[p];
-    }
-  }
-  double loss = 0;
-  for (std::size_t p = 0; p < n; ++p) {
-    if (weight[p] != 0) loss += static_cast<double>(weight[p] * entropy[p]);
-  }
-  for (int c = 0; c < job.classes; ++c) {
-    const std::size_t at = static_cast<std::size_t>(c) * job.stride;
-    const float* HWY_RESTRICT z = logits + at;
-    float* HWY_RESTRICT g = gradient + at;
-    for (std::size_t p = 0; p < n; ++p) {
-      const float value = -g[p] * (z[p] - log_sum[p] + entropy[p]) * weight[p] * job.share;
-      g[p] = weight[p] == 0 ? 0.0f : value;
-    }
-  }
-  return loss;
-}
-
-double loss(const LossJob& job) {
-  double total = 0;
-  for (std::size_t begin = 0; begin < job.pixels; begin += kBlock) {
-    const std::size_t n = std::min(kBlock, job.pixels - begin);
-    total +=
-        job.labels != nullptr ? cross_entropy_block(job, begin, n) : entropy_block(job, begin, n);
-  }
-  return total;
-}
-
 // Sums in 16 columns, which the compiler may keep in vectors without reordering anything.
 template <class Term>
 HWY_INLINE double sum_of(std::size_t count, const Term& term) {
@@ -562,8 +399,6 @@ const Kernels& table() {
       .add_scaled = add_scaled,
       .to_planes = to_planes,
       .from_planes = from_planes,
-      .loss = loss,
-      .softmax = softmax,
       .squared_norm = squared_norm,
       .squared_distance = squared_distance,
       .sgd = sgd,

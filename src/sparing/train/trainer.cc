@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "sparing/base/check.h"
-#include "sparing/train/kernels.h"
+#include "sparing/train/losses.h"
 #include "sparing/train/lower.h"
 #include "sparing/train/network.h"
 #include "sparing/train/onnx_graph.h"
@@ -75,6 +75,31 @@ Status check_weights(std::string_view what, std::span<const float> weights, std:
   return {};
 }
 
+// The sum of the weights of all pixels. kInvalidArgument: a label that is no class.
+Result<double> weigh_labels(const CrossEntropyTarget& target, const std::array<float, 256>& weights,
+                            std::size_t classes) {
+  // Neighbours mostly have one label: counted in turns, they do not wait for each other.
+  std::array<std::array<std::uint32_t, 256>, 4> turns{};
+  const std::span<const std::uint8_t> labels = target.labels;
+  for (std::size_t p = 0; p < labels.size(); ++p) ++turns[p % turns.size()][labels[p]];
+  double total = 0;
+  for (std::size_t label = 0; label < weights.size(); ++label) {
+    const std::uint32_t count =
+        turns[0][label] + turns[1][label] + turns[2][label] + turns[3][label];
+    if (count > 0 && label >= classes && label != kIgnoreLabel) {
+      return argument_error("labels", std::to_string(label) + " among them",
+                            "give 0 to " + std::to_string(classes - 1) + ", or 255 to ignore");
+    }
+    total += count * static_cast<double>(weights[label]);
+  }
+  if (target.pixel_weights.empty()) return total;
+  total = 0;
+  for (std::size_t p = 0; p < labels.size(); ++p) {
+    total += static_cast<double>(weights[labels[p]]) * static_cast<double>(target.pixel_weights[p]);
+  }
+  return total;
+}
+
 }  // namespace
 
 std::string_view to_string(StepOutcome outcome) {
@@ -124,7 +149,7 @@ struct Trainer::Impl {
                               const std::size_t pixel = image * plane + begin;
                               if (job.labels != nullptr) job.labels += pixel;
                               if (job.pixel_weights != nullptr) job.pixel_weights += pixel;
-                              sums[static_cast<std::size_t>(part)] += train::kernels().loss(job);
+                              sums[static_cast<std::size_t>(part)] += train::losses().loss(job);
                             });
     }
     double total = 0;
@@ -257,8 +282,8 @@ void Trainer::probabilities(ProbabilityMap& out, int image) const {
       impl_->network.logits() + static_cast<std::size_t>(image) * out.values.size();
   const std::size_t plane = out.pixels();
   train::parallel_for(impl_->options.threads, plane, 2048, [&](std::size_t begin, std::size_t end) {
-    train::kernels().softmax(logits + begin, out.values.data() + begin, plane, out.classes,
-                             end - begin);
+    train::losses().softmax(logits + begin, out.values.data() + begin, plane, out.classes,
+                            end - begin);
   });
 }
 
@@ -273,21 +298,7 @@ Result<StepReport> Trainer::step_cross_entropy(const CrossEntropyTarget& target)
   for (std::size_t c = 0; c < classes; ++c) {
     weights[c] = target.class_weights.empty() ? 1.0f : target.class_weights[c];
   }
-  std::array<double, 256> counts{};
-  for (std::size_t p = 0; p < pixels; ++p) {
-    counts[target.labels[p]] +=
-        target.pixel_weights.empty() ? 1.0 : static_cast<double>(target.pixel_weights[p]);
-  }
-  double total = 0;
-  std::array<bool, 256> seen{};
-  for (const std::uint8_t label : target.labels) seen[label] = true;
-  for (std::size_t label = 0; label < counts.size(); ++label) {
-    if (seen[label] && label >= classes && label != kIgnoreLabel) {
-      return argument_error("labels", std::to_string(label) + " among them",
-                            "give 0 to " + std::to_string(classes - 1) + ", or 255 to ignore");
-    }
-    total += counts[label] * static_cast<double>(weights[label]);
-  }
+  SPARING_ASSIGN_OR_RETURN(const double total, weigh_labels(target, weights, classes));
   if (!impl_->learns() || !(total > 0)) {
     impl_->fresh = false;
     return StepReport{.outcome = StepOutcome::kNothingToLearn};
