@@ -6,6 +6,7 @@ if(sparing_deps STREQUAL "")
   set(sparing_deps "${PROJECT_SOURCE_DIR}/.deps")
 endif()
 file(GLOB sparing_onednn_homes "${sparing_deps}/onednn-*")
+list(REVERSE sparing_onednn_homes)  # the newest first
 find_path(SPARING_ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp
           HINTS ${SPARING_ONEDNN_HOME} ${sparing_onednn_homes} PATH_SUFFIXES include)
 find_library(SPARING_ONEDNN dnnl
