@@ -69,7 +69,7 @@ SegmentMode resolve(SegmentMode mode, bool has_aux);
 
 // Of the modes with an AuxNet.
 struct EnsembleOptions {
-  double aux_weight = 0.5;
+  double aux_weight = 2;
   bool sum_logits = false;
 
   static constexpr auto fields() {
