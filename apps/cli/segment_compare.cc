@@ -142,12 +142,12 @@ class ComparisonOutput final : public FrameOutput {
     PanelItem item;
     item.picture = &input_;
     item.title = "input, frame " + std::to_string(frame.source.index);
-    item.lines = {// The figures themselves take most of the time here.
-                  text("%.1f fps with figures", seconds_ > 0 ? 1 / seconds_ : 0.0),
-                  text("ms: MainNet %.1f, motion %.1f, import %.1f", t.main * 1e3, t.motion * 1e3,
-                       t.import * 1e3),
-                  text("AuxNet %.1f, learn %.1f, fuse %.1f, labels %.1f", t.aux * 1e3,
-                       t.learn * 1e3, t.fusion * 1e3, t.labels * 1e3)};
+    item.lines = {
+        // The figures themselves take most of the time here.
+        text("%.1f fps with figures", seconds_ > 0 ? 1 / seconds_ : 0.0),
+        text("ms: MainNet %.1f, import %.1f", t.main * 1e3, t.import * 1e3),
+        text("motion %.1f, fuse %.1f, labels %.1f", t.motion * 1e3, t.fusion * 1e3, t.labels * 1e3),
+        text("AuxNet %.1f, learn %.1f", t.aux * 1e3, t.learn * 1e3)};
     return item;
   }
 
