@@ -92,7 +92,6 @@ inline Rgb pixel_of(const RgbPicture& picture, int x, int y) {
   const auto* at = picture.pixels().data() + (std::ptrdiff_t{y} * picture.size().width + x) * 3;
   return {at[0], at[1], at[2]};
 }
-inline bool operator==(Rgb a, Rgb b) { return a.r == b.r && a.g == b.g && a.b == b.b; }
 
 inline std::string text_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
