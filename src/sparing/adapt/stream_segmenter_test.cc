@@ -149,7 +149,7 @@ TEST(StreamSegmenterTest, LogitsCanBeSummed) {
 TEST(StreamSegmenterTest, AnAuxNetOfAnotherSizeIsBroughtToMainNets) {
   const SharedFrame frame = picture(1);
   StreamSegmenterOptions options = with_mode(SegmentMode::kEnsemble);
-  options.ensemble.aux_weight = 1e6;  // AuxNet alone, nearly
+  options.ensemble.aux_weight = 100;  // AuxNet alone, nearly
   StreamSegmenter both = make(options);
   ProbabilityMap map;
   map.resize(kClasses, {40, 32});
@@ -159,7 +159,7 @@ TEST(StreamSegmenterTest, AnAuxNetOfAnotherSizeIsBroughtToMainNets) {
   StreamSegmenter aux = make(with_mode(SegmentMode::kAux));
   ProbabilityMap small;
   ASSERT_TRUE(aux.segment(frame.view(), event(SceneEvent::kFirst), small).ok());
-  for (int c = 0; c < kClasses; ++c) EXPECT_NEAR(mean_of(map, c), mean_of(small, c), 0.01);
+  for (int c = 0; c < kClasses; ++c) EXPECT_NEAR(mean_of(map, c), mean_of(small, c), 0.02);
 }
 
 TEST(StreamSegmenterTest, AuxNetLearnsWhatMainNetSays) {
@@ -249,7 +249,7 @@ TEST(StreamSegmenterTest, Safeguards) {
   learn.pull = 0.5;
   EXPECT_LT(run(learn, SceneEvent::kFirst).distance, plain.distance * 0.7);
   learn.pull = 1;
-  EXPECT_EQ(run(learn, SceneEvent::kFirst).distance, 0);
+  EXPECT_LT(run(learn, SceneEvent::kFirst).distance, 1e-9);
 }
 
 TEST(StreamSegmenterTest, AStepThatExplodesIsRefusedAndSaid) {
@@ -328,12 +328,14 @@ TEST(StreamSegmenterTest, ChannelsMayLieInAnotherOrder) {
   options.trainer.rate = 0.02;
   auto learner = StreamSegmenter::create(options, model("main"), shuffled);
   ASSERT_TRUE(learner.ok());
+  double first = 0;
   for (int i = 0; i < 40; ++i) {
     ProbabilityMap says_halves = halves(0.95f);
     ASSERT_TRUE(learner->segment(frame.view(), event(SceneEvent::kFirst), says_halves).ok());
     ASSERT_TRUE(learner->learn().ok());
+    if (i == 0) first = learner->statistics().loss;
   }
-  EXPECT_LT(learner->statistics().loss, 0.5);
+  EXPECT_LT(learner->statistics().loss, first * 0.5);
 }
 
 TEST(StreamSegmenterTest, RefusesWhatDoesNotFit) {
