@@ -58,30 +58,8 @@ RunSummary DetectionRun::run() {
   return summarize_run(seconds_since(start_));
 }
 
-void DetectionRun::keep_first(Error error) {
-  std::lock_guard lock(error_mutex_);
-  if (!error_) error_ = std::move(error);
-}
-
-void DetectionRun::fail(Error error) {
-  keep_first(std::move(error));
-  failed_.store(true);
-}
-
 void DetectionRun::decode_frames() {
-  while (!stopping()) {
-    auto next = timed(decode_time_, [&] { return source_.next(); });
-    if (!next.ok()) {
-      if (control_.stop.stop_requested()) break;  // a read that waited was ended
-      // Not fail(): the frames before the damage are good, and are processed to the end.
-      keep_first(std::move(next).error());
-      break;
-    }
-    if (!*next) break;
-    ++frames_decoded_;
-    if (!frames_.push(std::move(**next))) break;
-  }
-  frames_.close();
+  frames_decoded_ = decode_into(frames_, source_, control_.stop, failure_, decode_time_);
 }
 
 void DetectionRun::import_frames() {
@@ -94,13 +72,13 @@ void DetectionRun::import_frames() {
     item.frame = std::move(*frame);
     auto map = timed(import_time_, [&] { return job_.import(item.frame.frame.view(), **slot); });
     if (!map.ok()) {
-      fail(std::move(map).error());
+      failure_.fail(std::move(map).error());
       break;
     }
     item.to_display = *map;
     auto completion = job_.dispatch(**slot);
     if (!completion.ok()) {
-      fail(std::move(completion).error());
+      failure_.fail(std::move(completion).error());
       break;
     }
     item.completion = std::move(*completion);
@@ -119,7 +97,7 @@ void DetectionRun::read_outputs() {
       auto result = read_one(*item);
       if (!result.ok()) {
         broken = true;
-        fail(std::move(result).error());
+        failure_.fail(std::move(result).error());
       } else if (!results_.push(std::move(*result))) {
         break;
       }
@@ -161,7 +139,7 @@ void DetectionRun::write_results() {
     if (write_failed_.load()) continue;
     if (Status status = timed(write_time_, [&] { return sinks_.write(*result); }); !status.ok()) {
       write_failed_.store(true);
-      fail(std::move(status).error());
+      failure_.fail(std::move(status).error());
       continue;
     }
     ++frames_done_;
@@ -178,14 +156,14 @@ void DetectionRun::write_results() {
 
 void DetectionRun::finish_sinks() {
   // Nothing was computed: leave what may lie under the outputs' names from an earlier run.
-  if (!sinks_.any_written() && (error_ || control_.stop.stop_requested())) return;
-  if (Status status = sinks_.finish(); !status.ok()) keep_first(std::move(status).error());
+  if (!sinks_.any_written() && (failure_.error() || control_.stop.stop_requested())) return;
+  if (Status status = sinks_.finish(); !status.ok()) failure_.keep_first(std::move(status).error());
 }
 
 RunSummary DetectionRun::summarize_run(double wall_seconds) {
   RunSummary summary;
   summary.outputs = sinks_.states();
-  if (error_) error_ = with_what_is_held(*error_, summary.outputs);
+  if (failure_.error()) failure_.error() = with_what_is_held(*failure_.error(), summary.outputs);
   if (sinks_.failed()) {
     const HeldResults held = sinks_.held(0);
     frames_done_ = held.frames;
@@ -208,7 +186,7 @@ RunSummary DetectionRun::summarize_run(double wall_seconds) {
   summary.hdr_frames = hdr_frames_done_;
   summary.last_time = last_time_;
   summary.interrupted = control_.stop.stop_requested();
-  summary.error = error_;
+  summary.error = failure_.error();
   return summary;
 }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "sparing/base/clock.h"
 #include "sparing/base/histogram.h"
 #include "sparing/pipeline/frame_job.h"
+#include "sparing/pipeline/run_stages.h"
 #include "sparing/pipeline/sink_group.h"
 
 namespace sparing {
@@ -39,10 +39,7 @@ class DetectionRun {
   void import_frames();
   void read_outputs();
   void write_results();
-  void keep_first(Error error);
-  // Keeps the first error and ends the stages upstream; what is downstream is finished.
-  void fail(Error error);
-  bool stopping() const { return failed_.load() || control_.stop.stop_requested(); }
+  bool stopping() const { return failure_.failed() || control_.stop.stop_requested(); }
   Result<FrameResult> read_one(InFlight& item);
   Status show_input(const InFlight& item);
   void finish_sinks();
@@ -60,10 +57,8 @@ class DetectionRun {
   BoundedQueue<InFlight> in_flight_;
   BoundedQueue<FrameResult> results_;
 
-  std::atomic<bool> failed_{false};        // some stage: no new frames
+  RunFailure failure_;
   std::atomic<bool> write_failed_{false};  // the last stage: nothing more can be written
-  std::mutex error_mutex_;
-  std::optional<Error> error_;
 
   // Each is written by one stage only, and read after all have ended.
   LatencyHistogram decode_time_, import_time_, inference_time_, read_time_, write_time_;

@@ -49,30 +49,8 @@ SegmentSummary SegmentationRun::run() {
   return summarize_run(seconds_since(start_));
 }
 
-void SegmentationRun::keep_first(Error error) {
-  std::lock_guard lock(error_mutex_);
-  if (!error_) error_ = std::move(error);
-}
-
-void SegmentationRun::fail(Error error) {
-  keep_first(std::move(error));
-  failed_.store(true);
-}
-
 void SegmentationRun::decode_frames() {
-  while (!stopping()) {
-    auto next = timed(decode_time_, [&] { return source_.next(); });
-    if (!next.ok()) {
-      if (control_.stop.stop_requested()) break;  // a read that waited was ended
-      // Not fail(): the frames before the damage are good, and are processed to the end.
-      keep_first(std::move(next).error());
-      break;
-    }
-    if (!*next) break;
-    ++frames_decoded_;
-    if (!frames_.push(std::move(**next))) break;
-  }
-  frames_.close();
+  frames_decoded_ = decode_into(frames_, source_, control_.stop, failure_, decode_time_);
 }
 
 void SegmentationRun::start_frames() {
@@ -80,7 +58,7 @@ void SegmentationRun::start_frames() {
     if (stopping()) break;
     auto item = start_one(std::move(*frame));
     if (!item.ok()) {
-      fail(std::move(item).error());
+      failure_.fail(std::move(item).error());
       break;
     }
     if (*item == nullptr || !in_flight_.push(std::move(*item))) break;
@@ -117,7 +95,7 @@ void SegmentationRun::finish_frames() {
     if (!consumer_failed_.load()) {
       if (Status status = finish_one(std::move(*item)); !status.ok()) {
         consumer_failed_.store(true);
-        fail(std::move(status).error());
+        failure_.fail(std::move(status).error());
       }
     }
     if (slot != nullptr) free_slots_.push(slot);
@@ -179,7 +157,7 @@ void SegmentationRun::give_results() {
       } else {
         broken = true;
         consumer_failed_.store(true);
-        fail(std::move(status).error());
+        failure_.fail(std::move(status).error());
       }
       frame.source = {};
     }
@@ -209,7 +187,7 @@ SegmentSummary SegmentationRun::summarize_run(double wall_seconds) {
   summary.learning = job_.stream->statistics();
   summary.damaged_frames = source_.damaged_frames();
   summary.interrupted = control_.stop.stop_requested();
-  summary.error = error_;
+  summary.error = failure_.error();
   return summary;
 }
 

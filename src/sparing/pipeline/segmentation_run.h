@@ -9,13 +9,13 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "sparing/base/bounded_queue.h"
 #include "sparing/base/clock.h"
 #include "sparing/base/histogram.h"
+#include "sparing/pipeline/run_stages.h"
 #include "sparing/pipeline/segment_job.h"
 
 namespace sparing {
@@ -36,10 +36,7 @@ class SegmentationRun {
   void give_results();
   Result<Item> start_one(SourceFrame frame);
   Status finish_one(Item item);
-  void keep_first(Error error);
-  // Keeps the first error and ends the stages upstream; what is downstream is finished.
-  void fail(Error error);
-  bool stopping() const { return failed_.load() || control_.stop.stop_requested(); }
+  bool stopping() const { return failure_.failed() || control_.stop.stop_requested(); }
   void count(const SegmentedFrame& frame);
   SegmentSummary summarize_run(double wall_seconds);
 
@@ -57,10 +54,8 @@ class SegmentationRun {
   BoundedQueue<Item> in_flight_;
   BoundedQueue<Item> results_;
 
-  std::atomic<bool> failed_{false};
+  RunFailure failure_;
   std::atomic<bool> consumer_failed_{false};
-  std::mutex error_mutex_;
-  std::optional<Error> error_;
 
   // Each is written by one stage only, and read after all have ended.
   LatencyHistogram decode_time_, motion_time_, import_time_, main_time_, aux_time_, fusion_time_,
