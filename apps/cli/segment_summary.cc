@@ -16,13 +16,6 @@ double fps(const SegmentSummary& summary) {
   return static_cast<double>(summary.frames) / std::max(summary.wall_seconds, 1e-9);
 }
 
-template <class... Args>
-void append(std::string& text, const char* format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  text += line;
-}
-
 long long count(std::int64_t n) { return static_cast<long long>(n); }
 
 }  // namespace
@@ -106,11 +99,7 @@ std::string summary_json(const SegmentDescription& description, const SegmentSum
   json["hdr_frames"] = summary.hdr_frames;
   json["unusable_pixels"] = {{"not_finite", summary.unusable.not_finite},
                              {"unknown_class", summary.unusable.unknown_class}};
-  Json drops = Json::array();
-  for (const DropCount& drop : summary.dropped_frames) {
-    drops.push_back({{"reason", drop.reason}, {"count", drop.count}});
-  }
-  json["dropped_frames"] = std::move(drops);
+  json["dropped_frames"] = drops_json(summary.dropped_frames);
   json["last_time_seconds"] =
       summary.last_time ? Json(summary.last_time->seconds()) : Json(nullptr);
   json["interrupted"] = summary.interrupted;

@@ -50,13 +50,6 @@ std::vector<Work> other_work(const StreamsSummary& summary) {
   return work;
 }
 
-template <class... Args>
-void append(std::string& text, const char* format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  text += line;
-}
-
 // The last part of a long name.
 std::string short_name(const std::string& name, std::size_t length) {
   return name.size() <= length ? name : "..." + name.substr(name.size() - (length - 3));

@@ -16,13 +16,6 @@ double fps(const RunSummary& summary) {
   return static_cast<double>(summary.frames) / std::max(summary.wall_seconds, 1e-9);
 }
 
-template <class... Args>
-void append(std::string& text, const char* format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  text += line;
-}
-
 }  // namespace
 
 std::string summary_text(const RunDescription& run, const RunSummary& summary) {
@@ -61,12 +54,6 @@ std::string hdr_note(const std::string& input) {
 }
 
 std::string summary_json(const RunDescription& run, const RunSummary& summary) {
-  const auto drops = [](const std::vector<DropCount>& counts) {
-    Json list = Json::array();
-    for (const DropCount& drop : counts)
-      list.push_back({{"reason", drop.reason}, {"count", drop.count}});
-    return list;
-  };
   Json json;
   json["schema"] = 1;
   json["input"] = run.input;
@@ -84,8 +71,8 @@ std::string summary_json(const RunDescription& run, const RunSummary& summary) {
   json["damaged_frames"] = summary.damaged_frames;
   json["hdr_frames"] = summary.hdr_frames;
   json["full_frames"] = summary.full_frames;
-  json["dropped_frames"] = drops(summary.dropped_frames);
-  json["dropped_detections"] = drops(summary.dropped_detections);
+  json["dropped_frames"] = drops_json(summary.dropped_frames);
+  json["dropped_detections"] = drops_json(summary.dropped_detections);
   json["last_time_seconds"] =
       summary.last_time ? Json(summary.last_time->seconds()) : Json(nullptr);
   json["interrupted"] = summary.interrupted;

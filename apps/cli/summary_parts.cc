@@ -67,6 +67,14 @@ Json held_json(std::span<const OutputState> outputs) {
   return held;
 }
 
+Json drops_json(std::span<const DropCount> drops) {
+  Json list = Json::array();
+  for (const DropCount& drop : drops) {
+    list.push_back({{"reason", drop.reason}, {"count", drop.count}});
+  }
+  return list;
+}
+
 Json stages_json(std::span<const StageStatistics> stages) {
   Json json = Json::object();
   for (const StageStatistics& stage : stages) {
