@@ -51,16 +51,25 @@ enum class SceneEvent {
 };
 std::string_view to_string(SceneEvent event);  // "none", "first", "cut", "blank"
 
+// What is wanted of a frame's motion.
+enum class MotionDetail {
+  kEvent,  // the event alone: the flow is only sought where it decides whether a scene has changed
+  kFlow,   // and the motion of each pixel
+  kError,  // and how far to believe it
+};
+
 // What the picture of one frame is to the one before it that showed something.
 struct PictureMotion {
   SceneEvent event = SceneEvent::kFirst;
-  // Correlation of the two pictures with motion undone, -1..1; of kNone and kCut.
+  // Correlation of the two pictures, -1..1; of kNone and kCut. With motion undone, but for kEvent
+  // and kFlow where they are alike enough as they lie.
   double likeness = 0;
-  // Of kNone only. From this frame back to that one, at the size of the reduced luma.
+  // Of kNone only, from kFlow on. From this frame back to that one, at the size of the
+  // reduced luma.
   FlowField back;
-  // Per pixel of back: how much the pictures differ where the motion says they show the same, in
-  // grey levels, a change of the whole picture's brightness taken out, mean over 3x3 pixels. Where
-  // the motion leaves the picture it is kOutside.
+  // With kError, per pixel of back: how much the pictures differ where the motion says they show
+  // the same, in grey levels, a change of the whole picture's brightness taken out, mean over 3x3
+  // pixels. Where the motion leaves the picture it is kOutside.
   static constexpr float kOutside = 255;
   std::vector<float> error;
 };
@@ -77,10 +86,12 @@ class FrameMotion {
 
   // The motion of the next frame; memory of `motion` is used again. kInvalidArgument,
   // kNotSupported: as validate(frame); the frame is then left out.
-  Status add(const VideoFrame& frame, PictureMotion& motion);
+  Status add(const VideoFrame& frame, PictureMotion& motion,
+             MotionDetail detail = MotionDetail::kError);
   // The same for a picture that is reduced already; `luma` is copied. kInvalidArgument: it is
   // empty.
-  Status add(const LumaImage& luma, PictureMotion& motion);
+  Status add(const LumaImage& luma, PictureMotion& motion,
+             MotionDetail detail = MotionDetail::kError);
   // Forgets the frames before.
   void reset();
 

@@ -85,7 +85,7 @@ struct EnsembleOptions {
 
 // Of the modes that learn. What of AuxNet is trained, and how, is in TrainerOptions.
 struct LearnOptions {
-  int every = 1;
+  int every = 2;
   double balance = 0.5;
   std::string teacher = "result";
   double pull = 0;

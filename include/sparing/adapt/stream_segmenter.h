@@ -21,6 +21,7 @@ namespace sparing {
 
 struct StreamSegmenterOptions {
   SegmentMode mode = SegmentMode::kAuto;
+  bool predicts = true;  // predict() will be called: modes that do not fuse keep a past for it
   EnsembleOptions ensemble;
   FusionOptions fusion;
   LearnOptions learn;

@@ -12,7 +12,7 @@
 namespace sparing {
 
 struct FusionOptions {
-  double weight = 0.65;
+  double weight = 0.8;
   double error = 12;
 
   static constexpr auto fields() {

@@ -61,10 +61,14 @@ struct SegmentOptions {
 };
 
 // Of AuxNet in a stream: its batch norms go by each frame, whose light and colour they so follow;
-// that alone is most of what keeps it good when a picture is not as those it was trained on.
+// that alone is most of what keeps it good when a picture is not as those it was trained on. It
+// learns on every other frame, twice as much.
 inline TrainerOptions stream_trainer_options() {
   TrainerOptions options;
   options.batch_norm = "live";
+  options.rate = 2e-3;
+  options.precision = "auto";
+  options.gradients = "auto";
   return options;
 }
 
@@ -93,7 +97,7 @@ struct FrameTimes {
 
 struct SegmentedFrame {
   SourceFrame source;
-  PictureMotion motion;      // to the frame before that showed something
+  PictureMotion motion;      // to the frame before that showed something, as far as it was needed
   bool main_looked = false;  // MainNet saw this frame
   // At the network's output size, covers the whole picture as it is shown.
   ProbabilityMap probabilities;

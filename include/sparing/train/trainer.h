@@ -7,9 +7,8 @@
 //   SPARING_ASSIGN_OR_RETURN(Trainer trainer, Trainer::create("aux.onnx", options));
 //   draw(frame, trainer.input());
 //   SPARING_RETURN_IF_ERROR(trainer.forward());
-//   use(trainer.logits());                                        // [batch, classes, height,
-//   width] SPARING_ASSIGN_OR_RETURN(StepReport step, trainer.step_cross_entropy({.labels =
-//   decision}));
+//   use(trainer.logits());  // [batch, classes, height, width]
+//   SPARING_ASSIGN_OR_RETURN(StepReport step, trainer.step_cross_entropy({.labels = decision}));
 //
 // The graph: one image input [N,C,H,W], one output [N,classes,H,W] of logits; a Softmax at the end
 // is recognised and left out. The operators are those of `trainer_operators()`; frozen batch norms
@@ -40,7 +39,7 @@ struct TrainerOptions {
   int batch = 1;
   int threads = 1;
   std::string precision = "f32";  // of the forward pass; weights and their steps are float32
-  std::string gradients = "f32";  // "bf16": of convolutions, where the forward pass is bf16, too
+  std::string gradients = "f32";  // of convolutions; "auto": as the forward pass
   // What is trained. "all"; "decoder": the layers above the first enlargement (ConvTranspose,
   // Resize), or the last layer where only the logits are enlarged; "last": the last layer with
   // weights; "batch_norm": scale and shift of all batch norms (Tent); "none".
@@ -80,8 +79,9 @@ struct TrainerOptions {
             .help("of the trained network's forward pass; auto: bf16 where the processor has it")
             .choices("auto|f32|bf16"),
         option("aux-gradients", &TrainerOptions::gradients)
-            .help("of the trained network's backward pass; bf16 only with a forward pass in bf16")
-            .choices("f32|bf16"),
+            .help(
+                "of the trained network's backward pass; bf16 only with a forward pass in bf16, auto: as that")
+            .choices("auto|f32|bf16"),
         option("train", &TrainerOptions::train)
             .help("the layers that are trained; batch_norm: scales and shifts alone")
             .choices("all|decoder|last|batch_norm|none"),

@@ -61,6 +61,10 @@ struct Correlation {
     bb += y * y;
     ab += x * y;
   }
+  // The means of a block of `count` pixels.
+  void add_block(double a_sum, double b_sum, double count) {
+    if (count > 0) add(a_sum / count, b_sum / count);
+  }
   double value() const {
     if (n < 2) return 0;
     const double va = aa - a * a / n;
@@ -70,13 +74,36 @@ struct Correlation {
   }
 };
 
+// Of two pictures as they lie: the correlation of the means of blocks.
+double still_likeness(const LumaImage& a, const LumaImage& b) {
+  Correlation correlation;
+  for (int top = 0; top < a.height(); top += kBlock) {
+    const int bottom = std::min(top + kBlock, a.height());
+    for (int left = 0; left < a.width(); left += kBlock) {
+      const int right = std::min(left + kBlock, a.width());
+      int a_sum = 0;
+      int b_sum = 0;
+      for (int y = top; y < bottom; ++y) {
+        const std::uint8_t* a_row = a.row(y).data();
+        const std::uint8_t* b_row = b.row(y).data();
+        for (int x = left; x < right; ++x) {
+          a_sum += a_row[x];
+          b_sum += b_row[x];
+        }
+      }
+      correlation.add_block(a_sum, b_sum, (bottom - top) * (right - left));
+    }
+  }
+  return correlation.value();
+}
+
 // The value below which half of the differences lie, of whole grey levels.
 float median_level(std::span<const float> values, std::span<const std::uint8_t> inside) {
   std::array<std::int64_t, 511> counts{};
   std::int64_t total = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!inside[i]) continue;
-    ++counts[static_cast<std::size_t>(std::lround(values[i]) + 255)];
+    ++counts[static_cast<std::size_t>(values[i] + 255.5f)];
     ++total;
   }
   std::int64_t below = 0;
@@ -106,6 +133,7 @@ struct FrameMotion::Impl {
   LumaImage previous;  // the last one before that showed something
   bool now_shows = false;
   bool has_previous = false;
+  FlowField field;                   // for kEvent
   std::vector<float> difference;     // previous at the motion's end point minus now
   std::vector<std::uint8_t> inside;  // whether the motion stays in the picture
 
@@ -115,24 +143,31 @@ struct FrameMotion::Impl {
     has_previous = true;
     now_shows = false;
   }
-  Status look(PictureMotion& motion);
+  Status look(PictureMotion& motion, MotionDetail detail);
   Status find(FlowField& back);
   double compare(const FlowField& back);
   void smooth_error(std::vector<float>& error);
 };
 
 // What `now`, which was just filled, is.
-Status FrameMotion::Impl::look(PictureMotion& motion) {
+Status FrameMotion::Impl::look(PictureMotion& motion, MotionDetail detail) {
   motion.likeness = 0;
   motion.event = SceneEvent::kBlank;
   if (spread(now) < options.black) return {};
   now_shows = true;
   motion.event = SceneEvent::kFirst;
   if (!has_previous || previous.size() != now.size()) return {};
-  SPARING_RETURN_IF_ERROR(find(motion.back));
-  motion.likeness = compare(motion.back);
-  motion.event = motion.likeness < options.cut ? SceneEvent::kCut : SceneEvent::kNone;
-  if (motion.event == SceneEvent::kNone) smooth_error(motion.error);
+  const bool alike_as_it_lies = detail != MotionDetail::kError &&
+                                (motion.likeness = still_likeness(now, previous)) >= options.cut;
+  motion.event = SceneEvent::kNone;
+  if (detail == MotionDetail::kEvent && alike_as_it_lies) return {};
+  FlowField& back = detail == MotionDetail::kEvent ? field : motion.back;
+  SPARING_RETURN_IF_ERROR(find(back));
+  if (alike_as_it_lies) return {};
+  motion.likeness = compare(back);
+  if (motion.likeness < options.cut) motion.event = SceneEvent::kCut;
+  if (motion.event == SceneEvent::kNone && detail == MotionDetail::kError)
+    smooth_error(motion.error);
   return {};
 }
 
@@ -173,7 +208,7 @@ double FrameMotion::Impl::compare(const FlowField& back) {
     }
     if (y % kBlock != kBlock - 1 && y != height - 1) continue;
     for (std::size_t b = 0; b < blocks; ++b) {
-      if (count[b] > 0) correlation.add(now_sum[b] / count[b], then_sum[b] / count[b]);
+      correlation.add_block(now_sum[b], then_sum[b], count[b]);
       now_sum[b] = then_sum[b] = count[b] = 0;
     }
   }
@@ -223,22 +258,22 @@ Result<FrameMotion> FrameMotion::create(const MotionOptions& options) {
   return FrameMotion(std::move(impl));
 }
 
-Status FrameMotion::add(const VideoFrame& frame, PictureMotion& motion) {
+Status FrameMotion::add(const VideoFrame& frame, PictureMotion& motion, MotionDetail detail) {
   SPARING_RETURN_IF_ERROR(validate(frame));
   impl_->keep_last();
   SPARING_RETURN_IF_ERROR(
       impl_->now.extract(frame, reduction(display_size(frame), impl_->options.max_pixels)));
-  return impl_->look(motion);
+  return impl_->look(motion, detail);
 }
 
-Status FrameMotion::add(const LumaImage& luma, PictureMotion& motion) {
+Status FrameMotion::add(const LumaImage& luma, PictureMotion& motion, MotionDetail detail) {
   if (luma.empty()) {
     return Error{ErrorCode::kInvalidArgument, "the luma picture", "it is empty",
                  "extract it from a frame first"};
   }
   impl_->keep_last();
   impl_->now = luma;
-  return impl_->look(motion);
+  return impl_->look(motion, detail);
 }
 
 void FrameMotion::reset() {

@@ -21,9 +21,10 @@ FrameMotion make(MotionOptions options = {}) {
   return std::move(FrameMotion::create(options)).value();
 }
 
-PictureMotion add(FrameMotion& motion, const LumaImage& luma) {
+PictureMotion add(FrameMotion& motion, const LumaImage& luma,
+                  MotionDetail detail = MotionDetail::kError) {
   PictureMotion result;
-  EXPECT_TRUE(motion.add(luma, result).ok());
+  EXPECT_TRUE(motion.add(luma, result, detail).ok());
   return result;
 }
 
@@ -149,6 +150,39 @@ TEST(FrameMotionTest, ErrorIsTheMeanOfNineDifferencesWithoutTheCommonOne) {
           << x << ", " << y;
     }
   }
+}
+
+TEST(FrameMotionTest, LessDetailIsTheSameMotionWithLess) {
+  MotionOptions options;
+  FrameMotion all = make(options);
+  FrameMotion flows = make(options);
+  FrameMotion events = make(options);
+  LumaImage black;
+  black.fill(kSize, 1, 16);
+  const Texture first(1, 0.5);
+  // The third moves too far to be like the second where it lies.
+  const std::vector<LumaImage> pictures = {
+      first.draw(kSize, {}),         first.draw(kSize, {1, 1, 0}),
+      first.draw(kSize, {1, 7, -5}), black,
+      first.draw(kSize, {1, 8, -5}), Texture(2, 0.5).draw(kSize, {}),
+      first.draw({80, 60}, {})};
+  int undone = 0;
+  for (const LumaImage& picture : pictures) {
+    const PictureMotion full = add(all, picture);
+    const PictureMotion flow = add(flows, picture, MotionDetail::kFlow);
+    const PictureMotion event = add(events, picture, MotionDetail::kEvent);
+    EXPECT_EQ(flow.event, full.event);
+    EXPECT_EQ(event.event, full.event);
+    EXPECT_EQ(event.likeness, flow.likeness);
+    EXPECT_TRUE(event.back.empty());
+    EXPECT_TRUE(flow.error.empty());
+    if (full.event != SceneEvent::kNone) continue;
+    EXPECT_EQ(flow.back.dx, full.back.dx);
+    EXPECT_EQ(flow.back.dy, full.back.dy);
+    EXPECT_GE(flow.likeness, options.cut);
+    undone += flow.likeness == full.likeness;
+  }
+  EXPECT_GE(undone, 1);
 }
 
 TEST(FrameMotionTest, AnotherSizeBeginsAnew) {

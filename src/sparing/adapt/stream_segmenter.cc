@@ -232,7 +232,7 @@ Status StreamSegmenter::segment(const VideoFrame& frame, const PictureMotion& mo
   if (blank) ++s.statistics.blank_frames;
   const bool learns_now = s.mode.learns && s.turn_to_learn() && !blank;
   if (learns_now && s.options.learn.teacher == "sum") s.decide(map);
-  s.fusion->fuse(motion, map);
+  if (s.mode.fuses || s.options.predicts) s.fusion->fuse(motion, map);
   if (learns_now && s.options.learn.teacher == "result") s.decide(map);
   if (s.tent()) s.decided = s.turn_to_learn() && !blank;
   s.times.fusion = seconds_since(start);

@@ -38,6 +38,7 @@ Model model(const char* name) {
 StreamSegmenterOptions with_mode(SegmentMode mode) {
   StreamSegmenterOptions options;
   options.mode = mode;
+  options.learn.every = 1;
   options.trainer.train = "all";
   options.trainer.rate = 1e-3;
   return options;
@@ -232,20 +233,22 @@ TEST(StreamSegmenterTest, Safeguards) {
     }
     return segmenter.statistics();
   };
-  LearnOptions learn;
+  LearnOptions every_frame;
+  every_frame.every = 1;
+  LearnOptions learn = every_frame;
   const LearnStatistics plain = run(learn, SceneEvent::kCut);
   EXPECT_EQ(plain.resets, 0);
   learn.reset_at_cut = true;
   const LearnStatistics cut = run(learn, SceneEvent::kCut);
   EXPECT_EQ(cut.resets, 1);
   EXPECT_LT(cut.distance, plain.distance);
-  learn = {};
+  learn = every_frame;
   learn.reset_every = 4;
   EXPECT_EQ(run(learn, SceneEvent::kFirst).resets, 2);
-  learn = {};
+  learn = every_frame;
   learn.reset_distance = plain.distance / 2;
   EXPECT_GE(run(learn, SceneEvent::kFirst).resets, 1);
-  learn = {};
+  learn = every_frame;
   learn.pull = 0.5;
   EXPECT_LT(run(learn, SceneEvent::kFirst).distance, plain.distance * 0.7);
   learn.pull = 1;

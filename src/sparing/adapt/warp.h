@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "sparing/base/class_map.h"
@@ -53,13 +54,11 @@ inline float sample_luma(const LumaImage& luma, float x, float y) {
   return top * (1 - b.fy) + bottom * b.fy;
 }
 
-// Probabilities pixel by pixel, the classes of one side by side: where a warp reads four pixels it
-// reads four short runs of memory, not four places in each class's plane. Classes are padded with
-// zeros to whole vectors of kLanes floats.
+// Probabilities laid out for a warp, the classes of a pixel side by side in fours: where a warp
+// reads four pixels it reads short runs of memory, not four places in each class's plane. The last
+// four is filled up with zeros.
 class PixelClasses {
  public:
-  static constexpr std::size_t kLanes = 4;
-
   void from_planes(const ProbabilityMap& planes);
   void to_planes(ProbabilityMap& planes) const;
   // All pixels of `past` at the motion's end points, at edges the nearest; `back` is of this size.
@@ -75,11 +74,11 @@ class PixelClasses {
 
  private:
   void resize(int classes, Size size);
-  const float* at(std::size_t x, std::size_t y) const {
-    return values_.data() + (y * static_cast<std::size_t>(size_.width) + x) * stride_;
+  std::size_t pixels() const {
+    return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
   }
   int classes_ = 0;
-  std::size_t stride_ = 0;  // floats of one pixel
+  std::size_t quads_ = 0;  // of a pixel
   Size size_;
   std::vector<float> values_;
 };

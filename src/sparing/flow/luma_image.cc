@@ -61,6 +61,11 @@ void add_byte_boxes<2>(const std::uint8_t* row, std::size_t boxes, std::uint16_t
   }
 }
 
+// BT.601's weights in 1/65536; they add up to 65536.
+constexpr unsigned rgb_luma(unsigned red, unsigned green, unsigned blue) {
+  return (19595 * red + 38470 * green + 7471 * blue + 32768) >> 16;
+}
+
 // Reads luma samples as numbers on the format's scale.
 class SampleReader {
  public:
@@ -70,10 +75,7 @@ class SampleReader {
 
   unsigned luma(int x, int y) const {
     if (format_.model != ColorModel::kRgb) return component(0, x, y);
-    // BT.601's weights in 1/65536; they add up to 65536.
-    return (19595 * component(0, x, y) + 38470 * component(1, x, y) + 7471 * component(2, x, y) +
-            32768) >>
-           16;
+    return rgb_luma(component(0, x, y), component(1, x, y), component(2, x, y));
   }
 
  private:
@@ -90,11 +92,58 @@ class SampleReader {
   const PixelFormatInfo& format_;
 };
 
-bool has_byte_rows(const VideoFrame& frame) {
-  const PixelFormatInfo& format = info(frame.format);
-  return format.model != ColorModel::kRgb && format.sample.bytes == 1 &&
-         format.components[0].step == 1;
-}
+// Rows of the coded picture's luma as bytes, where samples are bytes: those of the frame itself, or
+// of red, green and blue weighted.
+class ByteRows {
+ public:
+  static bool apply_to(const VideoFrame& frame) {
+    const PixelFormatInfo& format = info(frame.format);
+    if (format.sample.bytes != 1) return false;
+    if (format.model == ColorModel::kRgb) return format.planes == 1;
+    return format.components[0].step == 1;
+  }
+
+  // Columns `begin` to `begin + extent` are wanted.
+  ByteRows(const VideoFrame& frame, int begin, int extent)
+      : plane_(frame.planes[static_cast<std::size_t>(info(frame.format).components[0].plane)]),
+        format_(info(frame.format)),
+        begin_(begin),
+        extent_(extent) {
+    if (format_.model == ColorModel::kRgb) weighted_.resize(static_cast<std::size_t>(extent));
+  }
+
+  // The sample in column `begin` of row y. Valid until the next call.
+  const std::uint8_t* row(int y) {
+    const ComponentLayout& first = format_.components[0];
+    const std::uint8_t* bytes =
+        plane_.data + y * plane_.stride + static_cast<std::ptrdiff_t>(begin_) * first.step;
+    if (format_.model != ColorModel::kRgb) return bytes + first.offset;
+    if (first.step == 3) {
+      weigh<3>(bytes);
+    } else {
+      weigh<4>(bytes);
+    }
+    return weighted_.data();
+  }
+
+ private:
+  template <std::ptrdiff_t kStep>
+  void weigh(const std::uint8_t* pixel) {
+    const int red = format_.components[0].offset;
+    const int green = format_.components[1].offset;
+    const int blue = format_.components[2].offset;
+    std::uint8_t* out = weighted_.data();
+    for (int x = 0; x < extent_; ++x, pixel += kStep) {
+      out[x] = static_cast<std::uint8_t>(rgb_luma(pixel[red], pixel[green], pixel[blue]));
+    }
+  }
+
+  const Plane& plane_;
+  const PixelFormatInfo& format_;
+  int begin_;
+  int extent_;
+  std::vector<std::uint8_t> weighted_;
+};
 
 struct Reduction {
   Axis columns;
@@ -102,9 +151,8 @@ struct Reduction {
 };
 
 void reduce_bytes(const VideoFrame& frame, const Reduction& reduction, std::uint8_t* out) {
-  const ComponentLayout& layout = info(frame.format).components[0];
-  const Plane& plane = frame.planes[static_cast<std::size_t>(layout.plane)];
   const Axis& columns = reduction.columns;
+  ByteRows rows(frame, columns.begin, columns.extent);
   const int factor = columns.factor;
   const auto boxes = static_cast<std::size_t>(columns.boxes());
   // Whole boxes are summed in one go; a smaller one at either end is done by itself.
@@ -116,13 +164,14 @@ void reduce_bytes(const VideoFrame& frame, const Reduction& reduction, std::uint
     std::uint8_t* line = out + static_cast<std::size_t>(j) * boxes;
     const auto [top, bottom] = reduction.rows.box(j);
     if (factor == 1) {
-      std::memcpy(line, plane.data + top * plane.stride + layout.offset + columns.begin, boxes);
+      std::memcpy(line, rows.row(top), boxes);
       continue;
     }
     std::fill(sums.begin(), sums.end(), std::uint16_t{0});
     for (int y = top; y < bottom; ++y) {
-      const std::uint8_t* row = plane.data + y * plane.stride + layout.offset;
-      const std::uint8_t* first = row + columns.box(static_cast<int>(skipped)).first;
+      const std::uint8_t* row = rows.row(y);
+      const std::uint8_t* first =
+          row + columns.box(static_cast<int>(skipped)).first - columns.begin;
       if (factor == 2) {
         add_byte_boxes<2>(first, whole, sums.data() + skipped);
       } else {
@@ -131,27 +180,27 @@ void reduce_bytes(const VideoFrame& frame, const Reduction& reduction, std::uint
       if (whole == boxes) continue;
       const std::size_t rest = small_first ? 0 : whole;
       const auto [left, right] = columns.box(static_cast<int>(rest));
-      for (int x = left; x < right; ++x)
+      for (int x = left - columns.begin; x < right - columns.begin; ++x)
         sums[rest] = static_cast<std::uint16_t>(sums[rest] + row[x]);
     }
-    const int rows = bottom - top;
-    if (rows == factor && factor == 2) {
+    const int height = bottom - top;
+    if (height == factor && factor == 2) {
       for (std::size_t i = 0; i < boxes; ++i) {
         line[i] = static_cast<std::uint8_t>((sums[i] + 2) >> 2);
       }
-    } else if (rows == factor) {
+    } else if (height == factor) {
       for (std::size_t i = 0; i < boxes; ++i) {
         line[i] = static_cast<std::uint8_t>((sums[i] + 8) >> 4);
       }
     } else {
       for (std::size_t i = 0; i < boxes; ++i) {
-        const int count = rows * factor;
+        const int count = height * factor;
         line[i] = static_cast<std::uint8_t>((sums[i] + count / 2) / count);
       }
     }
     if (whole != boxes) {
       const std::size_t rest = small_first ? 0 : whole;
-      const int count = rows * (columns.extent % factor);
+      const int count = height * (columns.extent % factor);
       line[rest] = static_cast<std::uint8_t>((sums[rest] + count / 2) / count);
     }
   }
@@ -208,7 +257,7 @@ Status LumaImage::extract(const VideoFrame& frame, int factor) {
                             {visible.y, visible.height, factor, map.c + map.d < 0}};
   const Size coded{reduction.columns.boxes(), reduction.rows.boxes()};
   pixels_.resize(static_cast<std::size_t>(coded.width) * static_cast<std::size_t>(coded.height));
-  if (has_byte_rows(frame)) {
+  if (ByteRows::apply_to(frame)) {
     reduce_bytes(frame, reduction, pixels_.data());
   } else {
     reduce_samples(frame, reduction, pixels_.data());

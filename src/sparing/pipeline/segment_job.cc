@@ -66,7 +66,12 @@ void LookRate::observe(std::int64_t looks, double main_seconds, double process_s
 
 Status Segmenter::Impl::look(SegmentItem& item, int every) {
   const auto start = Clock::now();
-  SPARING_RETURN_IF_ERROR(motion->add(item.frame.source.frame.view(), item.frame.motion));
+  // Where MainNet is to look unless the scene changes, the past may be blended in; elsewhere it is
+  // moved on.
+  const bool turn = since_main + 1 >= every;
+  MotionDetail detail = turn ? MotionDetail::kEvent : MotionDetail::kFlow;
+  if (turn && info(stream->mode()).fuses) detail = MotionDetail::kError;
+  SPARING_RETURN_IF_ERROR(motion->add(item.frame.source.frame.view(), item.frame.motion, detail));
   item.frame.times.motion = seconds_since(start);
   const SceneEvent event = item.frame.motion.event;
   const bool moves_on = event == SceneEvent::kNone || event == SceneEvent::kBlank;

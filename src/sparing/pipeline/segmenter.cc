@@ -50,6 +50,7 @@ Result<Segmenter> Segmenter::create(Context context, const Model& main,
   stream.fusion = options.fusion;
   stream.learn = options.learn;
   stream.trainer = options.trainer;
+  stream.predicts = options.segment.main_every > 1 || options.segment.budget > 0;
   SPARING_ASSIGN_OR_RETURN(impl->stream, StreamSegmenter::create(stream, main, aux));
   MotionOptions motion = options.motion;
   // That control averages without looking at the motion.

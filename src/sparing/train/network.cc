@@ -46,7 +46,7 @@ Network::Network(Net net, const TrainerOptions& options, bool bf16)
   machine_.batch = options.batch;
   machine_.threads = options.threads;
   machine_.bf16 = bf16;
-  machine_.bf16_gradients = bf16 && options.gradients == "bf16";
+  machine_.bf16_gradients = bf16 && options.gradients != "f32";
   machine_.live_norms = options.batch_norm == "live";
   machine_.norm_momentum = static_cast<float>(options.batch_norm_momentum);
   const std::size_t images = static_cast<std::size_t>(machine_.batch);
