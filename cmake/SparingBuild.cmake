@@ -45,6 +45,7 @@ target_compile_options(sparing_light_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O
 add_library(sparing_test_flags INTERFACE)
 target_link_libraries(sparing_test_flags INTERFACE sparing_build_flags)
 target_compile_options(sparing_test_flags INTERFACE $<IF:$<BOOL:${CMAKE_CROSSCOMPILING}>,-O1,-O0>)
+target_compile_definitions(sparing_test_flags INTERFACE SPARING_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 if(SPARING_SANITIZE)
   target_compile_options(sparing_test_flags INTERFACE -fno-sanitize=undefined)
 endif()

@@ -30,16 +30,34 @@ function(sparing_module name)
 
   if(SPARING_BUILD_TESTS AND arg_TESTS)
     add_executable(${name}_test ${arg_TESTS})
-    set_source_files_properties(${arg_HEAVY_TESTS} PROPERTIES COMPILE_OPTIONS -O1)
+    set_source_files_properties(${arg_HEAVY_TESTS} PROPERTIES
+      COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
     target_link_libraries(${name}_test PRIVATE
       sparing_${name} sparing_test_flags GTest::gmock GTest::gtest_main ${arg_PRIVATE})
     foreach(used IN LISTS arg_TEST_USES)
       target_link_libraries(${name}_test PRIVATE sparing_${used})
     endforeach()
-    target_compile_definitions(${name}_test PRIVATE SPARING_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    sparing_share_test_headers(${name}_test)
     sparing_unit_tests(${name}_test ${name}.)
     add_dependencies(unit_tests ${name}_test)
   endif()
+endfunction()
+
+# sparing_share_test_headers(EXECUTABLE): what every test includes is read once for all of them, which
+# takes two fifths off the time that they take to compile.
+function(sparing_share_test_headers executable)
+  if(NOT TARGET sparing_test_headers)
+    # An executable, because those that share with it are: code is position-independent in another
+    # way in libraries.
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_headers.cc" CONTENT "int main() {}\n")
+    add_executable(sparing_test_headers "${PROJECT_BINARY_DIR}/test_headers.cc")
+    target_compile_features(sparing_test_headers PRIVATE cxx_std_20)
+    target_link_libraries(sparing_test_headers PRIVATE sparing_test_flags GTest::gmock)
+    target_precompile_headers(sparing_test_headers PRIVATE
+      <gmock/gmock.h> <gtest/gtest.h> <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream>
+      <memory> <optional> <random> <span> <string> <utility> <vector>)
+  endif()
+  target_precompile_headers(${executable} REUSE_FROM sparing_test_headers)
 endfunction()
 
 # sparing_unit_tests(EXECUTABLE PREFIX): its cases as tests PREFIXname under the label "unit". With

@@ -64,10 +64,11 @@ struct SegmentBenchOptions {
   std::filesystem::path data = "../shared/data";  // test material; what is missing is skipped
   std::filesystem::path video;                    // the sample video
   std::string model = "street";
-  std::vector<std::string> stages;  // of segment_stages(); empty: all, with --quick the quick ones
-  std::vector<std::string> rows;    // empty: all
-  std::vector<std::string> drifts;  // empty: all
-  SegmenterOptions segmenter;       // of the rows auxadapt, temporal, auxadapt_temporal and default
+  std::string int8 = "street-int8";  // the same, quantised
+  std::vector<std::string> stages;   // of segment_stages(); empty: all, with --quick the quick ones
+  std::vector<std::string> rows;     // empty: all
+  std::vector<std::string> drifts;   // empty: all
+  SegmenterOptions segmenter;  // of the rows auxadapt, temporal, auxadapt_temporal and default
   cli::RuntimeOptions runtime;
 };
 

@@ -36,6 +36,8 @@ void add_segment_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--video", segment.video, "the sample video")->capture_default_str();
   command.add_option("--model", segment.model, "MainNet; its manifest names the AuxNet")
       ->capture_default_str();
+  command.add_option("--int8", segment.int8, "the same, quantised, for stage int8")
+      ->capture_default_str();
   command.add_option("--stage", segment.stages, "only these parts")
       ->delimiter(',')
       ->check(CLI::IsMember(segment_stages()));

@@ -23,9 +23,8 @@ struct Stage {
 
 // In the order in which they run.
 constexpr Stage kStages[] = {
-    {"val", true, bench_segment_val},
-    {"drift", false, bench_segment_drift},
-    {"people", false, bench_segment_people},
+    {"val", true, bench_segment_val},    {"drift", false, bench_segment_drift},
+    {"int8", false, bench_segment_int8}, {"people", false, bench_segment_people},
     {"long", false, bench_segment_long},
 };
 

@@ -25,7 +25,8 @@ struct SegmentBench {
 Status bench_segment_val(SegmentBench& bench, Report& report);
 // The clip under drifts that MainNet was not trained for: drift.NAME.*.
 Status bench_segment_drift(SegmentBench& bench, Report& report);
-
+// What quantising MainNet costs: int8.*.
+Status bench_segment_int8(SegmentBench& bench, Report& report);
 // people.fps, .iou, .flicker_ratio.
 Status bench_segment_people(SegmentBench& bench, Report& report);
 // long.*: whether what learns stays good for ten thousand frames.

@@ -78,9 +78,8 @@ HWY_INLINE void place(D d, const WarpJob& job, int x, int y, std::size_t i, Plac
   const auto inside = [&](hn::Vec<D> at, hn::Vec<D> last) HWY_ATTR {
     return hn::IfThenElseZero(hn::Ge(at, zero), hn::Min(at, last));
   };
-  const auto column =
-      hn::Add(hn::ConvertTo(d, hn::Iota(di, 0)),
-              hn::Set(d, static_cast<float>(static_cast<std::size_t>(x) + i)));
+  const auto column = hn::Add(hn::ConvertTo(d, hn::Iota(di, 0)),
+                              hn::Set(d, static_cast<float>(static_cast<std::size_t>(x) + i)));
   const auto u = inside(hn::Add(column, hn::LoadU(d, job.dx + pixel)), last_x);
   const auto v =
       inside(hn::Add(hn::Set(d, static_cast<float>(y)), hn::LoadU(d, job.dy + pixel)), last_y);

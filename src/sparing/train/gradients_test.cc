@@ -194,6 +194,18 @@ constexpr Case kCases[] = {
        const std::string x = first(g);
        return g.node("Add", "a", {x, g.same_conv("c", x, {6, 6, 3, 3})});
      }},
+    {"SumOfThree",
+     [](GraphBuilder& g) {
+       const std::string x = first(g);
+       const std::string c = g.same_conv("c", x, {6, 6, 3, 3});
+       return g.node("Sum", "s", {x, c, g.node("Sigmoid", "h", {c})});
+     }},
+    {"SumOfOneAndOfTwoRelu",
+     [](GraphBuilder& g) {
+       const std::string x = first(g);
+       const std::string one = g.node("Sum", "one", {g.same_conv("c", x, {6, 6, 3, 3})});
+       return g.node("Relu", "r", {g.node("Sum", "two", {one, x})});
+     }},
     {"AddRelu",
      [](GraphBuilder& g) {
        const std::string x = first(g);

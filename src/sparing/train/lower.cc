@@ -35,6 +35,7 @@ constexpr std::array kRows{
     Row{"HardSigmoid", &Lowering::activation},
     Row{"Sigmoid", &Lowering::activation},
     Row{"Add", &Lowering::binary},
+    Row{"Sum", &Lowering::sum},
     Row{"Sub", &Lowering::binary},
     Row{"Mul", &Lowering::binary},
     Row{"Div", &Lowering::binary},

@@ -221,6 +221,23 @@ Status Lowering::binary(const OnnxNode& node) {
   return add(node, std::move(op), large.channels, large.height, large.width);
 }
 
+// Of any number of inputs: one after the other.
+Status Lowering::sum(const OnnxNode& node) {
+  if (node.inputs.empty()) return error(node, "no input", "check the file");
+  if (node.inputs.size() == 1) return identity(node);
+  OnnxNode step = node;
+  step.op = "Add";
+  step.inputs = {node.inputs[0], node.inputs[1]};
+  for (std::size_t i = 2; i < node.inputs.size(); ++i) {
+    step.outputs = {node.outputs[0] + "#" + std::to_string(i - 1)};
+    readers_[step.outputs[0]] = 1;
+    SPARING_RETURN_IF_ERROR(binary(step));
+    step.inputs = {step.outputs[0], node.inputs[i]};
+  }
+  step.outputs = node.outputs;
+  return binary(step);
+}
+
 Status Lowering::concat(const OnnxNode& node) {
   const std::int64_t axis = node.integer("axis", 1);
   if (axis != 1 && axis != -3) {

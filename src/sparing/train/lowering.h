@@ -27,6 +27,7 @@ class Lowering {
   Status activation(const OnnxNode& node);
   Status prelu(const OnnxNode& node);
   Status binary(const OnnxNode& node);
+  Status sum(const OnnxNode& node);
   Status concat(const OnnxNode& node);
   Status resize(const OnnxNode& node);
   Status pool(const OnnxNode& node);

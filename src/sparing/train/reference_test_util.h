@@ -100,6 +100,13 @@ class Reference {
       return broadcast(*in[0], *in[1], [](double x, double s) { return x < 0 ? s * x : x; });
     }
     if (op == "Add") return broadcast(*in[0], *in[1], [](double a, double b) { return a + b; });
+    if (op == "Sum") {
+      RefTensor sum = *in[0];
+      for (std::size_t i = 1; i < in.size(); ++i) {
+        sum = broadcast(sum, *in[i], [](double a, double b) { return a + b; });
+      }
+      return sum;
+    }
     if (op == "Sub") return broadcast(*in[0], *in[1], [](double a, double b) { return a - b; });
     if (op == "Mul") return broadcast(*in[0], *in[1], [](double a, double b) { return a * b; });
     if (op == "Div") return broadcast(*in[0], *in[1], [](double a, double b) { return a / b; });
