@@ -68,6 +68,7 @@ struct SegmentBenchOptions {
   std::vector<std::string> stages;   // of segment_stages(); empty: all, with --quick the quick ones
   std::vector<std::string> rows;     // empty: all
   std::vector<std::string> drifts;   // empty: all
+  int long_frames = 10000;           // of stage long
   SegmenterOptions segmenter;  // of the rows auxadapt, temporal, auxadapt_temporal and default
   cli::RuntimeOptions runtime;
 };

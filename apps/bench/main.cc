@@ -42,6 +42,9 @@ void add_segment_options(CLI::App& command, BenchOptions& options) {
       ->delimiter(',')
       ->check(CLI::IsMember(segment_stages()));
   command.add_option("--rows", segment.rows, "only these rows")->delimiter(',');
+  command.add_option("--long-frames", segment.long_frames, "frames of stage long")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
   command.add_option("--drifts", segment.drifts, "only these drifts")->delimiter(',');
   cli::add_flags(command, segment.segmenter.ensemble, {"Settings of the rows that are ours", ""});
   cli::add_flags(command, segment.segmenter.fusion, {"Settings of the rows that are ours", ""});

@@ -12,7 +12,6 @@
 namespace sparing::bench {
 namespace {
 
-constexpr int kFrames = 10000;
 constexpr int kBlackFrames = 3;  // after each pass
 
 SharedFrame black_frame(Size size) {
@@ -70,7 +69,7 @@ Status bench_segment_long(SegmentBench& bench, Report& report) {
         Segmenter::create(bench.nets.context, bench.nets.main, bench.nets.aux, row.options));
     LongRun run(*clip, std::move(segmenter));
     double first = 0, last = 0, least = 1, memory = 0;
-    for (int pass = 0; run.frames() < kFrames; ++pass) {
+    for (int pass = 0; run.frames() < bench.options.long_frames; ++pass) {
       SPARING_ASSIGN_OR_RETURN(last, run.pass(pass % 2 == 1));
       if (pass == 0) first = last;
       if (pass == 2) memory = cli::resident_megabytes();  // all that is reused is there by then

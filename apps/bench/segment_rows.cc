@@ -27,6 +27,7 @@ SegmenterOptions as_published() {
   options.learn.balance = 0;
   options.learn.teacher = "sum";
   options.learn.every = 1;
+  options.learn.pull = 0;
   options.trainer.batch_norm = "frozen";
   options.trainer.train = "all";
   options.trainer.train_layers = 0;
@@ -47,6 +48,7 @@ SegmenterOptions fixed(const char* name) {
 SegmenterOptions tent() {
   SegmenterOptions options = mode("tent");
   options.learn.every = 1;
+  options.learn.pull = 0;
   options.trainer.rate = 1e-3;
   return options;
 }

@@ -88,7 +88,7 @@ struct LearnOptions {
   int every = 2;
   double balance = 0.5;
   std::string teacher = "result";
-  double pull = 0;
+  double pull = 0.01;
   int reset_every = 0;
   double reset_distance = 0;
   bool reset_at_cut = false;

@@ -39,6 +39,7 @@ StreamSegmenterOptions with_mode(SegmentMode mode) {
   StreamSegmenterOptions options;
   options.mode = mode;
   options.learn.every = 1;
+  options.learn.pull = 0;
   options.trainer.train = "all";
   options.trainer.rate = 1e-3;
   return options;
@@ -235,6 +236,7 @@ TEST(StreamSegmenterTest, Safeguards) {
   };
   LearnOptions every_frame;
   every_frame.every = 1;
+  every_frame.pull = 0;
   LearnOptions learn = every_frame;
   const LearnStatistics plain = run(learn, SceneEvent::kCut);
   EXPECT_EQ(plain.resets, 0);
