@@ -1,8 +1,8 @@
 #!/usr/bin/env -S node --no-warnings
-// Runs a WebAssembly program under Node's WASI: run-wasi PROGRAM [ARGUMENT...]. Its exit code is the
+// Runs a WebAssembly program under Node's WASI: run-wasi.mjs PROGRAM [ARGUMENT...]. Its exit code is the
 // program's; the working folder is all that it sees of the files.
-const { readFileSync } = require('node:fs');
-const { WASI } = require('node:wasi');
+import { readFileSync } from 'node:fs';
+import { WASI } from 'node:wasi';
 
 const [program, ...rest] = process.argv.slice(2);
 const wasi = new WASI({
