@@ -36,14 +36,13 @@ class Importer {
   int import() { return finish(imported()); }
 
  private:
-  double at(Field field) const { return fields_[static_cast<std::size_t>(field)]; }
-  double at(Field first, int index) const {
+  double at(Field first, int index = 0) const {
     return fields_[static_cast<std::size_t>(first) + static_cast<std::size_t>(index)];
   }
   float real(Field first, int index = 0) const { return static_cast<float>(at(first, index)); }
   // What is no int becomes one that no rule of import lets through.
-  int whole(Field field) const {
-    const double value = at(field);
+  int whole(Field first, int index = 0) const {
+    const double value = at(first, index);
     const bool fits =
         value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
     return fits && value == static_cast<int>(value) ? static_cast<int>(value)
@@ -87,7 +86,7 @@ VideoFrame Importer::frame() const {
   for (int p = 0; p < kMaxPlanes; ++p) {
     Plane& plane = frame.planes[static_cast<std::size_t>(p)];
     plane.data = reinterpret_cast<const std::uint8_t*>(address(Field::kPlane0, p));
-    plane.stride = static_cast<std::ptrdiff_t>(real(Field::kStride0, p));
+    plane.stride = whole(Field::kStride0, p);
   }
   frame.visible_rect = {at(Field::kVisibleX), at(Field::kVisibleY), at(Field::kVisibleWidth),
                         at(Field::kVisibleHeight)};
