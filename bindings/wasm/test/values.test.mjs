@@ -143,7 +143,8 @@ describe('geometry', () => {
               frame.close();
               compare(part, picture, options);
               const whole = simd.importPlanes(picture.source(), options);
-              part.forEach((one, i) => assert.ok(Math.abs(one - whole[i]) <= 0.005, `${i}: ${one} ${whole[i]}`));
+              // One unit of the weights, which have 15 bits: half of one may be rounded up or down.
+              part.forEach((one, i) => assert.ok(Math.abs(one - whole[i]) <= 255 / 2 ** 15 + 1e-3, `${i}: ${one} ${whole[i]}`));
             }
           }
         }
