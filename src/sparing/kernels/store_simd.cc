@@ -123,14 +123,40 @@ struct Pixels {
   }
 };
 
-// Calls put(i, to) for groups of kLanes columns, so that all are written: the last group overlaps
-// the one before. Rows shorter than a group call put_part(i = 0, count).
-template <class Put, class PutPart>
-HWY_INLINE void for_groups(int columns, const Put& put, const PutPart& put_part) {
-  if (columns < kLanes) return put_part(columns);
+StoreRows choose_rows(const StoreJob& job);
+
+// Rows shorter than a vector, by way of one; their lines may be read as whole vectors.
+void store_narrow(const StoreJob& given) {
+  HWY_ALIGN std::byte part[4][4 * sizeof(float) * kMaxLanes];
+  StoreJob one = given;
+  one.columns = kLanes;
+  one.rows = 1;
+  for (int c = 0; c < 4; ++c) one.out[c] = part[c];
+  const StoreRows store = choose_rows(one);
+  const bool planar = given.layout == RowLayout::kPlanar;
+  const int elements = planar ? given.columns : given.columns * given.channels;
+  const std::size_t bytes = static_cast<std::size_t>(elements) * info(given.type).size;
+  for (int r = 0; r < given.rows; ++r) {
+    one.blend = given.blend + r;
+    store(one);
+    for (int c = 0; c < (planar ? given.channels : 1); ++c) {
+      std::memcpy(given.out[c] + r * given.row_stride, part[c], bytes);
+    }
+  }
+}
+
+// Calls put(i) for groups of kLanes columns, of which there are as many at least, so that all are
+// written: the last group overlaps the one before.
+template <class Put>
+HWY_INLINE void for_groups(int columns, const Put& put) {
+#if HWY_ARCH_WASM
+  // In one place: what is inlined there is most of the module.
+  for (int i = 0; i < columns; i += kLanes) put(std::min(i, columns - kLanes));
+#else
   int i = 0;
   for (; i + kLanes <= columns; i += kLanes) put(i);
   if (i < columns) put(columns - kLanes);
+#endif
 }
 
 // What is stored cannot change these copies.
@@ -154,6 +180,7 @@ void store_planar(const StoreJob& given) {
   using Tag = typename Type::Tag;
   using T = hn::TFromD<Tag>;
   constexpr int kColors = std::min(kChannels, 3);
+  if (given.columns < kLanes) return store_narrow(given);
   const Job job(given);
   const auto alpha = Type::convert(hn::Set(DF(), job.color.alpha));
   for (int r = 0; r < job.rows; ++r) {
@@ -169,16 +196,7 @@ void store_planar(const StoreJob& given) {
       }
       if constexpr (kChannels == 4) hn::StoreU(alpha, Tag(), out[3] + i);
     };
-    const auto put_part = [&](int count) HWY_ATTR {
-      const Pixels<kLines, kColors> pixels(job.color, row, 0);
-      HWY_ALIGN T part[kMaxLanes];
-      for (int c = 0; c < kChannels; ++c) {
-        const int color = std::min(c, kColors - 1);
-        hn::Store(c < kColors ? Type::convert(pixels.channel[color]) : alpha, Tag(), part);
-        std::memcpy(out[c], part, static_cast<std::size_t>(count) * sizeof(T));
-      }
-    };
-    for_groups(job.columns, put, put_part);
+    for_groups(job.columns, put);
   }
 }
 
@@ -201,6 +219,7 @@ HWY_INLINE void store_pixels(const Job& job, const BlendRow& row, int i,
 template <class Type, int kLines, int kChannels>
 void store_interleaved(const StoreJob& given) {
   using T = hn::TFromD<typename Type::Tag>;
+  if (given.columns < kLanes) return store_narrow(given);
   const Job job(given);
   for (int r = 0; r < job.rows; ++r) {
     const BlendRow row = job.blend[r];
@@ -208,12 +227,7 @@ void store_interleaved(const StoreJob& given) {
     const auto put = [&](int i) HWY_ATTR {
       store_pixels<Type, kLines, kChannels>(job, row, i, out + kChannels * i);
     };
-    const auto put_part = [&](int count) HWY_ATTR {
-      HWY_ALIGN T part[4 * kMaxLanes];
-      store_pixels<Type, kLines, kChannels>(job, row, 0, part);
-      std::memcpy(out, part, static_cast<std::size_t>(kChannels * count) * sizeof(T));
-    };
-    for_groups(job.columns, put, put_part);
+    for_groups(job.columns, put);
   }
 }
 
@@ -231,15 +245,21 @@ HWY_INLINE void store_byte_pixels(const Job& job, const BlendRow& row, int i, st
   const auto words = hn::Or(byte(0), hn::Or(hn::ShiftLeft<8>(byte(1)), hn::ShiftLeft<16>(byte(2))));
   alignas(16) static constexpr std::uint8_t kClosed[16] = {0,  1,  2,  4,  5, 6, 8,  9,
                                                            10, 12, 13, 14, 3, 7, 11, 15};
-  const auto closed = hn::TableLookupBytes(hn::BitCast(d8, words), hn::LoadDup128(d8, kClosed));
+  const auto order = hn::LoadDup128(d8, kClosed);
+#if HWY_TARGET == HWY_WASM
+  // Highway 1.0 goes byte by byte.
+  const decltype(order) closed{wasm_i8x16_swizzle(words.raw, order.raw)};
+#else
+  const auto closed = hn::TableLookupBytes(hn::BitCast(d8, words), order);
+#endif
   alignas(64) static constexpr std::int32_t kWords[16] = {0,  1,  2,  4,  5, 6, 8,  9,
                                                           10, 12, 13, 14, 3, 7, 11, 15};
   alignas(32) static constexpr std::int32_t kWords8[8] = {0, 1, 2, 4, 5, 6, 3, 7};
   if constexpr (kLanes == 4) {
     hn::StoreU(closed, d8, to);
   } else {
-    const auto order = hn::SetTableIndices(du, kLanes == 16 ? kWords : kWords8);
-    hn::StoreU(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(du, closed), order)), d8, to);
+    const auto across = hn::SetTableIndices(du, kLanes == 16 ? kWords : kWords8);
+    hn::StoreU(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(du, closed), across)), d8, to);
   }
 }
 
@@ -247,25 +267,21 @@ template <class Type, int kLines>
 void store_bytes(const StoreJob& given) {
   // A vector is a third longer than its pixels, and must not reach beyond the last column.
   constexpr int kReach = kLanes + (kLanes + 2) / 3;
+  if (given.columns < kLanes) return store_narrow(given);
   const Job job(given);
   for (int r = 0; r < job.rows; ++r) {
     const BlendRow row = job.blend[r];
     auto* out = reinterpret_cast<std::uint8_t*>(given.out[0] + r * job.row_stride);
-    const auto put_part = [&](int i, std::size_t count) HWY_ATTR {
+    const auto put_part = [&](int i) HWY_ATTR {
       HWY_ALIGN std::uint8_t part[4 * kMaxLanes];
       store_byte_pixels<Type, kLines>(job, row, i, part);
-      std::memcpy(out + 3 * i, part, 3 * count);
+      std::memcpy(out + 3 * i, part, 3 * kLanes);
     };
-    if (job.columns < kLanes) {
-      put_part(0, static_cast<std::size_t>(job.columns));
-      continue;
-    }
     int i = 0;
     for (; i + kReach <= job.columns; i += kLanes) {
       store_byte_pixels<Type, kLines>(job, row, i, out + 3 * i);
     }
-    for (; i + kLanes <= job.columns; i += kLanes) put_part(i, kLanes);
-    if (i < job.columns) put_part(job.columns - kLanes, kLanes);
+    for (; i < job.columns; i += kLanes) put_part(std::min(i, job.columns - kLanes));
   }
 }
 #endif
@@ -293,16 +309,22 @@ StoreRows type_rows(const StoreJob& job) {
 }
 
 StoreRows choose_rows(const StoreJob& job) {
+#if HWY_ARCH_WASM && HWY_TARGET == HWY_EMU128
+  const StoreRows plain = store_rows_plain(job);
+  return plain != nullptr ? plain : type_rows<ToFloat16>(job);
+#else
   switch (job.type) {
     case DataType::kFloat32: return type_rows<ToFloat32>(job);
     case DataType::kFloat16: return type_rows<ToFloat16>(job);
-    case DataType::kBfloat16: return type_rows<ToBfloat16>(job);
     case DataType::kUint8: return type_rows<ToByte<std::uint8_t>>(job);
     case DataType::kInt8: return type_rows<ToByte<std::int8_t>>(job);
+#ifndef __wasm__
+    case DataType::kBfloat16: return type_rows<ToBfloat16>(job);
     case DataType::kInt32: return type_rows<ToInt32>(job);
-    case DataType::kInt64: break;
+#endif
+    default: return nullptr;  // see has_store()
   }
-  return nullptr;
+#endif
 }
 
 }  // namespace HWY_NAMESPACE
