@@ -17,6 +17,7 @@ export function folders(environment = process.env) {
     '/demo/': here,
     '/sparing-webnn/': path.join(root, 'build/web/sparing-webnn'),
     '/test/': path.join(root, 'bindings/wasm/browser_test/pages'),
+    '/output/': path.join(root, 'build/web'),
     '/bench/': path.join(root, 'bindings/wasm/bench'),
     '/ort/': path.join(tools, 'demo/node_modules/onnxruntime-web/dist'),
     '/models/': environment.SPARING_WEB_MODELS ?? path.join(root, 'build/web/models'),

@@ -92,7 +92,7 @@ function sample(picture, component, options, { stepU, stepV }, u, v) {
   const across = axis(u, stepU, visible.x, visible.width, replicate ? 0 : component.shiftX,
     siting === 'center' ? 0.5 : 0.25, options.filter);
   const down = axis(v, stepV, visible.y, visible.height, replicate ? 0 : component.shiftY,
-    siting === 'topLeft' ? 0.25 : 0.5, options.filter);
+    siting === 'top-left' ? 0.25 : 0.5, options.filter);
   let sum = 0;
   for (const [y, weightY] of down) {
     for (const [x, weightX] of across) {
