@@ -105,3 +105,17 @@ build_preset() {
     }
   fi
 }
+
+# prepare_web: builds the browser package and fetches the network of its demo, which lies where
+# `sparing models get people` puts it; exports where the web server finds things.
+prepare_web() {
+  "$ROOT/bindings/wasm/build" || fail 20 "browser package" "could not be built" "read the message above"
+  export_tool_environment
+  SPARING_WEB_MODELS=${SPARING_MODELS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/sparing/models}
+  # A model that came without its source files is fetched once more, beside the package.
+  [[ ! -f $SPARING_WEB_MODELS/people.onnx || -f $SPARING_WEB_MODELS/people.source/selfie.bin ]] ||
+    SPARING_WEB_MODELS=$ROOT/build/web/models
+  "$SPARING_PYTHON" "$ROOT/tools/get_model.py" "$ROOT/models/people.json" --out "$SPARING_WEB_MODELS" ||
+    fail 21 "model 'people'" "could not be fetched" "read the message above"
+  export SPARING_WEB_MODELS SPARING_WEB_TOOLS=$WEB_HOME
+}

@@ -86,7 +86,9 @@ for (const browser of browsers) {
 
   describe(`demo without a camera, ${browser.name}`, { skip: browser.missing, ...limit }, () => {
     for (const [name, args, says] of [
-      ['refused', ['--use-fake-device-for-media-stream'], /The camera was refused.\nAllow it for this page/],
+      // A headless shell has nobody to ask.
+      ['refused', ['--use-fake-device-for-media-stream'],
+        /The camera was refused.\nAllow it for this page|gives no camera to pages.\nUse another one/],
       ['not there', ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream=device-count=0'], /no camera/],
     ]) {
       test(`says what to do when it is ${name}`, limit, async () => {

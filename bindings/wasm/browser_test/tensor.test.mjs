@@ -14,10 +14,11 @@ describe(`writeTensor, ${browser.name}`, { skip: browser.missing, ...limit }, ()
 
   // First, for it looks at the context as the browser made it.
   test('writeTensor(tensor, buffer) is the same before, with and after the overload', limit, async () => {
-    const { native, unpatched, patched, after: afterwards, changed, restored } = await call('buffersThroughout');
+    const { native, unpatched, patched, behind, after: afterwards, changed, restored } = await call('buffersThroughout');
     assert.equal(native, false);
     assert.ok(changed, 'the overload was not installed');
     assert.deepEqual(patched, unpatched);
+    assert.deepEqual(behind, unpatched, 'behind a frame');
     assert.deepEqual(afterwards, unpatched);
     assert.ok(restored, 'uninstall() did not give writeTensor back');
   });
@@ -35,9 +36,10 @@ describe(`writeTensor, ${browser.name}`, { skip: browser.missing, ...limit }, ()
     }
     assert.ok(untouched, 'a wrong call changed the tensor');
   });
-  test('what fails later rejects readTensor, and work goes on', limit, async () => {
-    const { rejected, found } = await call('queuedFailure');
+  test('what fails later rejects readTensor and fires an event, and work goes on', limit, async () => {
+    const { rejected, event, found } = await call('queuedFailure');
     assert.match(rejected, /the decoder took it away/);
+    assert.match(event, /^writeTensor: .*the decoder took it away/);
     assert.deepEqual(found, []);
   });
   test('had no error that was not shown', () => assert.deepEqual(opened.errors, []));

@@ -1,6 +1,6 @@
 // Times of the stages of a frame, and how they are shown.
 const labels = {
-  call: 'writeTensor call',
+  importWrite: 'import + write',
   import: 'import',
   write: 'write',
   inference: 'inference',

@@ -50,6 +50,7 @@ function cameraProblem(error) {
   const words = {
     NotAllowedError: 'The camera was refused.\nAllow it for this page in the address bar, or choose a video file.',
     NotFoundError: 'This machine has no camera.\nPlug one in and try again, or choose a video file.',
+    NotSupportedError: 'This browser gives no camera to pages.\nUse another one, or choose a video file.',
     NotReadableError: 'The camera is in use by another program.\nClose that program and try again, or choose a video file.',
   };
   return words[error.name] ?? `The camera did not start (${error.name}: ${error.message}).\nTry again, or choose a video file.`;

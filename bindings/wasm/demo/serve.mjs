@@ -1,6 +1,6 @@
 // Serves the demo, the package and what they load, on this machine alone. `node serve.mjs [PORT]`
-// runs it by hand; tests and the benchmark call `serve`. Paths come from the environment:
-// SPARING_WEB_TOOLS (folder of the fetched npm packages, .deps/web), SPARING_WEB_MODELS (of the people model).
+// runs it by hand; tests and the benchmark call `serve`. The environment may say where things are:
+// SPARING_WEB_TOOLS (what scripts/setup fetched), SPARING_WEB_MODELS (the people model).
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import http from 'node:http';
@@ -11,8 +11,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(here, '../../..');
 
 export function folders(environment = process.env) {
-  const tools = environment.SPARING_WEB_TOOLS;
-  if (!tools) throw new Error('SPARING_WEB_TOOLS: not set; start this by scripts/demo-web, scripts/bench-web or .ci/web');
+  const tools = environment.SPARING_WEB_TOOLS ?? path.join(root, '.deps/web');
   return {
     '/demo/': here,
     '/sparing-webnn/': path.join(root, 'build/web/sparing-webnn'),

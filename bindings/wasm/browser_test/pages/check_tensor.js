@@ -171,9 +171,9 @@ export async function wrongCalls() {
   return { thrown, untouched };
 }
 
-// What goes wrong in queued work reaches whoever reads, and later work goes on.
+// What goes wrong in queued work reaches whoever reads and whoever listens, and later work goes on.
 export async function queuedFailure() {
-  await install(navigator.ml);
+  const installation = await install(navigator.ml);
   const { frame, picture } = makeFrame({ format: 'I420', width: 16, height: 16 });
   const size = { width: 8, height: 8, isNchw: true };
   const tensor = await makeTensor('float32', shapeOf(size));
@@ -181,6 +181,8 @@ export async function queuedFailure() {
   const { copyTo } = VideoFrame.prototype;
   VideoFrame.prototype.copyTo = () => Promise.reject(new DOMException('the decoder took it away', 'OperationError'));
   let rejected = 'nothing';
+  let event = 'nothing';
+  installation.addEventListener('error', ({ operation, error }) => { event = `${operation}: ${error.message}`; }, { once: true });
   try {
     context.writeTensor(tensor, say);
     await context.readTensor(tensor).catch((error) => { rejected = `${error.name}: ${error.message}`; });
@@ -190,12 +192,13 @@ export async function queuedFailure() {
   context.writeTensor(tensor, say);
   const found = await holds('after a failure', tensor, picture, size);
   frame.close();
-  return { rejected, found };
+  return { rejected, event, found };
 }
 
-// What a call does, so that two can be compared.
-async function outcome(tensor, value) {
+// What a call does, so that two can be compared; `first` is called before it, in the same turn.
+async function outcome(tensor, value, first) {
   try {
+    first?.();
     const returned = context.writeTensor(tensor, value);
     return { returned: String(returned), holds: [...new Uint8Array(await context.readTensor(tensor))] };
   } catch (error) {
@@ -203,7 +206,7 @@ async function outcome(tensor, value) {
   }
 }
 
-async function bufferOutcomes() {
+async function bufferOutcomes(first) {
   const make = () => makeTensor('float32', [6]);
   const bytes = Uint8Array.from({ length: 40 }, (_, i) => i + 1);
   const detached = new ArrayBuffer(24);
@@ -228,15 +231,15 @@ async function bufferOutcomes() {
   const outcomes = {};
   for (const [name, value] of Object.entries(values)) {
     const tensor = await make();
-    outcomes[name] = await outcome(tensor, value);
+    outcomes[name] = await outcome(tensor, value, first);
     tensor.destroy();
   }
   const readOnly = await context.createTensor({ dataType: 'float32', shape: [6], readable: true });
-  outcomes['a tensor that cannot be written'] = await outcome(readOnly, new Float32Array(6));
+  outcomes['a tensor that cannot be written'] = await outcome(readOnly, new Float32Array(6), first);
   const gone = await make();
   gone.destroy();
-  outcomes['a destroyed tensor'] = await outcome(gone, new Float32Array(6));
-  outcomes['no tensor'] = await outcome(null, new Float32Array(6));
+  outcomes['a destroyed tensor'] = await outcome(gone, new Float32Array(6), first);
+  outcomes['no tensor'] = await outcome(null, new Float32Array(6), first);
   try {
     context.writeTensor();
   } catch (error) {
@@ -255,11 +258,17 @@ async function bufferOutcomes() {
 export async function buffersThroughout() {
   const { writeTensor } = MLContext.prototype;
   const unpatched = await bufferOutcomes();
-  const { native, uninstall } = await install(navigator.ml);
+  const installation = await install(navigator.ml);
+  const { native } = installation;
   const patched = await bufferOutcomes();
+  const { frame } = makeFrame({ format: 'I420', width: 64, height: 48 });
+  const other = await makeTensor('float32', [1, 3, 8, 8]);
+  const behind = await bufferOutcomes(() => context.writeTensor(other, { frame, isNchw: true }));
+  frame.close();
+  other.destroy();
   const changed = MLContext.prototype.writeTensor !== writeTensor;
-  uninstall();
+  await installation.uninstall();
   const after = await bufferOutcomes();
   const restored = MLContext.prototype.writeTensor === writeTensor;
-  return { native, unpatched, patched, after, changed, restored };
+  return { native, unpatched, patched, behind, after, changed, restored };
 }
