@@ -177,21 +177,25 @@ export async function visiblePartsAreRight() {
   return found;
 }
 
-// Resolves to {found, sizes}: coded and visible size of a decoded frame.
+// Frames from this browser's own encoders through its decoders. Resolves to {found, sizes: [codec, coded
+// and visible size]}.
 export async function decodedIsRight() {
-  const frame = await decoded(100, 58);
-  const sizes = {
-    coded: [frame.codedWidth, frame.codedHeight], visible: [frame.visibleRect.width, frame.visibleRect.height],
-  };
   const found = [];
-  const picture = await pictureOf(frame);
-  for (const [name, options] of Object.entries(jobs)) found.push(...await wrong(`${frame.format}, ${name}`, frame, picture, options));
-  frame.close();
+  const sizes = [];
+  for (const codec of ['vp8', 'vp09.00.10.08', 'av01.0.04M.08', 'avc1.42001f']) {
+    const config = { codec, width: 100, height: 58, bitrate: 1e6 };
+    if (!(await VideoEncoder.isConfigSupported(config)).supported) continue;
+    const frame = await decoded(config);
+    const { codedWidth, codedHeight, visibleRect, format } = frame;
+    sizes.push(`${codec}: coded ${codedWidth}x${codedHeight}, visible ${visibleRect.width}x${visibleRect.height}`);
+    const picture = await pictureOf(frame);
+    for (const [name, options] of Object.entries(jobs)) found.push(...await wrong(`${codec}, ${format}, ${name}`, frame, picture, options));
+    frame.close();
+  }
   return { found, sizes };
 }
 
-// A frame of VP8, from this browser's own encoder through its decoder.
-async function decoded(width, height) {
+async function decoded(config) {
   let frame;
   const failures = [];
   const error = (problem) => failures.push(problem);
@@ -203,16 +207,33 @@ async function decoded(width, height) {
     },
     error,
   });
-  encoder.configure({ codec: 'vp8', width, height, bitrate: 1e6 });
-  const { frame: source } = makeFrame({ format: 'I420', width, height });
+  encoder.configure(config);
+  const { frame: source } = makeFrame({ format: 'I420', width: config.width, height: config.height });
   encoder.encode(source, { keyFrame: true });
   source.close();
   await encoder.flush();
   await decoder.flush();
   encoder.close();
   decoder.close();
-  if (failures.length || !frame) throw new Error(`no decoded frame: ${failures[0] ?? 'nothing came'}`);
+  if (failures.length || !frame) throw new Error(`no decoded frame of ${config.codec}: ${failures[0] ?? 'nothing came'}`);
   return frame;
+}
+
+// Frames that do not show their planes, and formats that import has not: as the browser converts them.
+export async function convertedIsRight() {
+  const found = [];
+  const { frame: shown } = makeFrame({ format: 'NV12', width: 44, height: 30, rotation: 90, seed: 17 });
+  const hidden = shown.clone();
+  Object.defineProperty(hidden, 'format', { value: null });
+  const deep = new VideoFrame(new Uint16Array(1.5 * 44 * 30).fill(1800),
+    { format: 'I420P12', codedWidth: 44, codedHeight: 30, timestamp: 0 });
+  for (const [kind, frame] of [['format null', hidden], ['I420P12', deep]]) {
+    const picture = await pictureOf(frame === hidden ? shown : frame, 'RGBA');
+    for (const [name, options] of Object.entries(jobs)) found.push(...await wrong(`${kind}, ${name}`, frame, picture, options));
+    frame.close();
+  }
+  shown.close();
+  return found;
 }
 
 // Frames of a canvas and of a video element.

@@ -11,11 +11,16 @@ export const formats = {
   I420: yuv(1, 1, 1),
   I420A: yuv(1, 1, 1, true),
   I422: yuv(1, 1, 0),
+  I422A: yuv(1, 1, 0, true),
   I444: yuv(1, 0, 0),
+  I444A: yuv(1, 0, 0, true),
   NV12: { bytes: 1, planes: [[1, 0, 0], [2, 1, 1]] },
   I420P10: yuv(2, 1, 1),
+  I420AP10: yuv(2, 1, 1, true),
   I422P10: yuv(2, 1, 0),
+  I422AP10: yuv(2, 1, 0, true),
   I444P10: yuv(2, 0, 0),
+  I444AP10: yuv(2, 0, 0, true),
   RGBA: packed(0, 1, 2),
   RGBX: packed(0, 1, 2),
   BGRA: packed(2, 1, 0),
@@ -92,12 +97,13 @@ export function pictureColour(frame, rows) {
 }
 
 // The picture of a frame that something else made (a decoder, a canvas), read back through copyTo: its
-// visible rectangle, as the frame's own format has it.
-export async function pictureOf(frame) {
-  const { bytes, planes, rgb } = formats[frame.format];
+// visible rectangle, as the frame's own format has it, or converted by the browser to `format`.
+export async function pictureOf(frame, format) {
+  const { bytes, planes, rgb } = formats[format ?? frame.format];
   const rect = frame.visibleRect;
-  const buffer = new ArrayBuffer(frame.allocationSize({ rect }));
-  const layout = await frame.copyTo(buffer, { rect });
+  const wanted = format ? { rect, format } : { rect };
+  const buffer = new ArrayBuffer(frame.allocationSize(wanted));
+  const layout = await frame.copyTo(buffer, wanted);
   const data = bytes === 2 ? new Uint16Array(buffer) : new Uint8Array(buffer);
   const components = [];
   planes.forEach(([inPlane, shiftX, shiftY], index) => {
@@ -118,6 +124,6 @@ export async function pictureOf(frame) {
     visible: { x: 0, y: 0, width: rect.width, height: rect.height },
     rotation: frame.rotation ?? 0,
     flip: frame.flip ?? false,
-    ...pictureColour(frame, frame.codedHeight),
+    ...(format ? { matrix: 'bt601', fullRange: true } : pictureColour(frame, frame.codedHeight)),
   };
 }
