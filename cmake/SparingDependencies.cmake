@@ -1,4 +1,8 @@
 # Everything from outside, found here once. Versions: DESIGN section 6 and scripts/setup.
+if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
+  include(SparingWasi)
+  return()
+endif()
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SPARING_HWY REQUIRED IMPORTED_TARGET libhwy>=1.0.3)

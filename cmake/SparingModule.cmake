@@ -4,14 +4,19 @@
 #   PRIVATE PkgConfig::FFMPEG  # third-party targets, never in public headers
 #   TESTS a_test.cc ...        # unit tests, one executable for the module
 #   HEAVY_TESTS a_test.cc      # of these the ones whose own loops take long: they are optimised
-#   TEST_USES backend_fake)    # what only the tests need
+#   TEST_USES backend_fake     # what only the tests need
+#   NOT_ON_WASI a.cc a_test.cc)  # of these the ones that WebAssembly has no system for
 #
 # Makes the library sparing_NAME (alias Sparing::NAME) and, with tests on, the executable NAME_test
 # whose cases ctest runs under the label "unit"; the target `unit_tests` builds all of these.
 function(sparing_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE;TESTS;HEAVY_TESTS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE;TESTS;HEAVY_TESTS;TEST_USES;NOT_ON_WASI" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sparing_module(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(CMAKE_SYSTEM_NAME STREQUAL "WASI" AND arg_NOT_ON_WASI)
+    list(REMOVE_ITEM arg_SOURCES ${arg_NOT_ON_WASI})
+    list(REMOVE_ITEM arg_TESTS ${arg_NOT_ON_WASI})
   endif()
   add_library(sparing_${name} STATIC ${arg_SOURCES})
   add_library(Sparing::${name} ALIAS sparing_${name})
@@ -43,11 +48,12 @@ function(sparing_module name)
 endfunction()
 
 # sparing_unit_tests(EXECUTABLE PREFIX): its cases as tests PREFIXname under the label "unit". With
-# sanitizers it is one test as a whole: there a process takes longer to start than most cases to run.
+# sanitizers and under Node it is one test as a whole: there a process takes longer to start than most
+# cases to run.
 # AddressSanitizer ends a process in which TBB, which OpenVINO brings, opens libraries its usual way
 # (RTLD_DEEPBIND).
 function(sparing_unit_tests executable prefix)
-  if(SPARING_SANITIZE)
+  if(SPARING_SANITIZE OR CMAKE_SYSTEM_NAME STREQUAL "WASI")
     add_test(NAME ${executable} COMMAND ${executable})
     set_tests_properties(${executable} PROPERTIES LABELS unit TIMEOUT 900
                          ENVIRONMENT TBB_ENABLE_SANITIZERS=1)

@@ -128,7 +128,7 @@ TEST(Clip, KeepsWhatIsInside) {
   EXPECT_EQ(clip({-kInf, 0, kInf, 4}, 640, 480), (Box{0, 0, 640, 4}));
 }
 
-TEST(ClipDeathTest, NegativeExtentsAreABug) { EXPECT_DEATH((void)clip({}, -1, 5), "invariant"); }
+TEST(ClipDeathTest, NegativeExtentsAreABug) { EXPECT_DEATH_IF_SUPPORTED((void)clip({}, -1, 5), "invariant"); }
 
 Affine rotation(double degrees, double scale, double tx, double ty) {
   const double c = scale * std::cos(degrees * std::numbers::pi / 180);
@@ -183,7 +183,7 @@ TEST(Affine, InverseUndoesRotationsAndShears) {
 TEST(Affine, InverseOfIdentityIsIdentity) { expect_near(inverse(Affine{}), Affine{}, 0); }
 
 TEST(AffineDeathTest, SingularMapsHaveNoInverse) {
-  EXPECT_DEATH((void)inverse({1, 2, 0, 2, 4, 0}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED((void)inverse({1, 2, 0, 2, 4, 0}), "invariant");
 }
 
 TEST(MapBox, ScalesAndShifts) {

@@ -72,6 +72,7 @@ TEST(Result, HoldsAValueOrAnError) {
   EXPECT_EQ(bad.error().thing, "video 'a.mp4'");
 }
 
+#ifdef __cpp_exceptions
 TEST(Result, TheWrongAccessIsCaught) {
   const Result<int> good = 3;
   const Result<int> bad = missing_file();
@@ -79,6 +80,7 @@ TEST(Result, TheWrongAccessIsCaught) {
   EXPECT_THROW((void)good.error(), std::bad_variant_access);
   EXPECT_THROW((void)ok_status().error(), std::bad_optional_access);
 }
+#endif
 
 TEST(Result, MovesOwnersOut) {
   Result<std::unique_ptr<int>> owner = std::make_unique<int>(5);

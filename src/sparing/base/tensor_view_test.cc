@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 #include <set>
 
@@ -101,21 +102,23 @@ TEST(DenseView, AddressesEachElementOfBothLayoutsAndAllTypes) {
   }
 }
 
+#if PTRDIFF_MAX > INT32_MAX
 TEST(DenseView, LargeTensorsDoNotWrap) {
   const TensorView view =
       dense_view(nullptr, DataType::kFloat32, Shape{2, 3, 40000, 40000}, Layout::kNchw);
   EXPECT_EQ(view.stride_n, 4LL * 3 * 40000 * 40000);
 }
+#endif
 
 TEST(DenseViewDeathTest, RejectsOtherShapes) {
   const auto view = [](const Shape& shape) {
     (void)dense_view(nullptr, DataType::kFloat32, shape, Layout::kNchw);
   };
-  EXPECT_DEATH(view({1, 3, 4}), "invariant");
-  EXPECT_DEATH(view({1, 3, 0, 4}), "invariant");
-  EXPECT_DEATH(view({1, 3, -1, 4}), "invariant");
-  EXPECT_DEATH(view({1, 3, 1LL << 31, 4}), "invariant");
-  EXPECT_DEATH(view({1 << 30, 1 << 30, 1 << 30, 4}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED(view({1, 3, 4}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED(view({1, 3, 0, 4}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED(view({1, 3, -1, 4}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED(view({1, 3, 1LL << 31, 4}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED(view({1 << 30, 1 << 30, 1 << 30, 4}), "invariant");
 }
 
 }  // namespace

@@ -280,8 +280,8 @@ TEST(SecondsBetween, HasTheSignOfTheComparison) {
 }
 
 TEST(TimestampDeathTest, ADenominatorOfZeroIsABug) {
-  EXPECT_DEATH((void)(Rational{1, 0} == Rational{1, 1}), "invariant");
-  EXPECT_DEATH((void)rescale({1, {1, 1}}, {0, 1}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED((void)(Rational{1, 0} == Rational{1, 1}), "invariant");
+  EXPECT_DEATH_IF_SUPPORTED((void)rescale({1, {1, 1}}, {0, 1}), "invariant");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ void ImportEngine::choose_store(const TensorView& tensor) {
   const bool interleaved =
       tensor.channels > 1 && tensor.stride_c == size && tensor.stride_x == tensor.channels * size;
   store_.layout = interleaved && !plan_->transposed ? RowLayout::kInterleaved : RowLayout::kPlanar;
-  strided_ = tensor.type == DataType::kInt64 || (!plan_->transposed && !planar && !interleaved);
+  strided_ = !has_store(tensor.type) || (!plan_->transposed && !planar && !interleaved);
   if (strided_) {
     store_.type = DataType::kFloat32;
     store_.layout = RowLayout::kPlanar;

@@ -32,6 +32,10 @@ using VF = hn::Vec<DF>;
 #define SPARING_WIDE_SHUFFLES 0
 #endif
 
+// WebAssembly has no prefetch: code for it would only be larger.
+#undef SPARING_PREFETCHES
+#define SPARING_PREFETCHES (!HWY_ARCH_WASM)
+
 constexpr int kCacheLine = 64;
 
 void prefetch(const std::uint8_t* from, int bytes) {
@@ -60,13 +64,14 @@ using D128 = hn::Full128<std::uint8_t>;
 using V128 = hn::Vec<D128>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(DF()));
-constexpr int kBlocks = kLanes / 4;  // of 16 bytes
 
 // The sum of the products of neighbouring pairs.
 HWY_INLINE VI pair_dot(V16 a, V16 b) {
 #if HWY_ARCH_X86
   VI unused = hn::Zero(DI());
   return hn::ReorderWidenMulAccumulate(DI(), a, b, hn::Zero(DI()), unused);
+#elif HWY_TARGET == HWY_WASM
+  return VI{wasm_i32x4_dot_i16x8(a.raw, b.raw)};
 #else
   const DI di;
   const VI a32 = hn::BitCast(di, a);
@@ -82,15 +87,25 @@ struct Row {
   std::ptrdiff_t size;
 };
 
+#if HWY_ARCH_WASM
+#define SPARING_TAIL HWY_NOINLINE  // few columns are at the row's end, and modules are downloaded
+#else
+#define SPARING_TAIL HWY_INLINE
+#endif
+
+SPARING_TAIL V128 tail_window(Row row, std::ptrdiff_t offset, int size) {
+  alignas(16) std::uint8_t bytes[16] = {};
+  const std::ptrdiff_t there = std::min<std::ptrdiff_t>(row.size - offset, size);
+  if (there > 0) std::memcpy(bytes, row.data + offset, static_cast<std::size_t>(there));
+  return hn::Load(D128(), bytes);
+}
+
 // `kBytes` (8 or 16) at `offset`, then zeros. With kTail, zeros also from the row's end on.
 template <int kBytes, bool kTail>
 HWY_INLINE V128 window(Row row, std::ptrdiff_t offset) {
   const D128 d;
   if constexpr (kTail) {
-    alignas(16) std::uint8_t bytes[16] = {};
-    const std::ptrdiff_t there = std::min<std::ptrdiff_t>(row.size - offset, kBytes);
-    if (there > 0) std::memcpy(bytes, row.data + offset, static_cast<std::size_t>(there));
-    return hn::Load(d, bytes);
+    return tail_window(row, offset, kBytes);
   } else if constexpr (kBytes == 16) {
     return hn::LoadU(d, row.data + offset);
   } else {
@@ -116,6 +131,15 @@ HWY_INLINE V8 windows(Row row, const std::int32_t* base, int add) {
   return hn::Combine(D8(), at(1), at(0));
 #else
   return at(0);
+#endif
+}
+
+// Bytes `index` of each block of 16, zero where it is negative.
+HWY_INLINE V8 shuffled(V8 bytes, V8 index) {
+#if HWY_TARGET == HWY_WASM
+  return V8{wasm_i8x16_swizzle(bytes.raw, index.raw)};  // Highway 1.0 goes byte by byte
+#else
+  return hn::TableLookupBytesOr0(bytes, index);
 #endif
 }
 
@@ -177,7 +201,7 @@ class BlockSampler {
   HWY_INLINE VI step_sum(V8 bytes, int i, int component, int step) const {
     const std::ptrdiff_t at = step * stride_ + 4 * i;
     const V8 index = moved(load_table(indices_ + at), group_, component);
-    const V8 taps = hn::TableLookupBytesOr0(bytes, index);
+    const V8 taps = shuffled(bytes, index);
     return pair_dot(samples<kSampleBytes>(taps), load_weights(weights_ + at));
   }
 
@@ -283,7 +307,7 @@ class PairSampler {
       const V8 bytes = windows<8, kTail, 4>(row, base_ + i + k, 0);
       const V8 others = hn::BitCast(D8(), hn::LoadDup128(du, kOthers[k]));
       for (int c = 0; c < kComponents; ++c) {
-        const V8 own = hn::TableLookupBytesOr0(bytes, hn::Or(moved(index, group_, c), others));
+        const V8 own = shuffled(bytes, hn::Or(moved(index, group_, c), others));
         taps[c] = k == 0 ? own : hn::Or(taps[c], own);
       }
     }
@@ -378,7 +402,7 @@ class LaneSampler {
   template <bool kTail>
   HWY_INLINE VI step_sum(Row row, int i, const std::uint8_t* weights, int step, int k) const {
     const V8 bytes = windows<kWindow, kTail, 4>(row, base_ + i + k, step * stride_);
-    const V8 taps = hn::TableLookupBytesOr0(bytes, index_);
+    const V8 taps = shuffled(bytes, index_);
     return window_sum<kSampleBytes>(taps, load_weights(weights + 4 * kLanes * (4 * step + k)));
   }
 
@@ -438,7 +462,7 @@ void sample_lines(const TapTable& table, const SampleBatch& batch) {
     const std::uint8_t* const* next = batch.next[r];
     const Prefetcher prefetcher(table, Sampler::kColumnsPerBase, next);
     sample_columns<true, 0>(sampler, prefetcher, row, 0, begin, lines);
-    if (next[0] == nullptr) {
+    if (!SPARING_PREFETCHES || next[0] == nullptr) {
       sample_columns<false, 0>(sampler, prefetcher, row, begin, end, lines);
     } else if (next[1] == nullptr) {
       sample_columns<false, 1>(sampler, prefetcher, row, begin, end, lines);

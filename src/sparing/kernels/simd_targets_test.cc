@@ -16,6 +16,8 @@ TEST(SimdTargets, VectorsAreUsed) {
   EXPECT_THAT(target, ::testing::StartsWith("NEON"));
 #elif defined(__x86_64__)
   EXPECT_THAT(target, ::testing::AnyOf(::testing::StartsWith("AVX"), ::testing::StartsWith("SS")));
+#elif defined(__wasm_simd128__)
+  EXPECT_STREQ(target, "WASM");
 #else
   GTEST_SKIP() << "no known vectors here; the target is " << target;
 #endif

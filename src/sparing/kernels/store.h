@@ -24,6 +24,15 @@ enum class RowLayout {
   kInterleaved,  // 3 or 4 channels of a pixel, then the next pixel's
 };
 
+// Whether there is a function for it; other types go through float32, one element at a time. WebNN has
+// no bfloat16, no network of the browser's takes pictures as int32, and modules are downloaded.
+constexpr bool has_store(DataType type) {
+#ifdef __wasm__
+  if (type == DataType::kBfloat16 || type == DataType::kInt32) return false;
+#endif
+  return type != DataType::kInt64;
+}
+
 // Line k of a tensor row is upper[k] + (lower[k] - upper[k]) * weight[k]. Whole vectors are read.
 struct BlendRow {
   const float* upper[3];
@@ -35,7 +44,7 @@ struct StoreJob {
   int columns = 0;
   int lines = 0;                       // 1 or 3
   int channels = 0;                    // 1, 3 or 4
-  DataType type = DataType::kFloat32;  // but kInt64
+  DataType type = DataType::kFloat32;  // one that has_store()
   RowLayout layout = RowLayout::kPlanar;
   const ColorTransform* color = nullptr;
   int rows = 0;

@@ -128,9 +128,14 @@ struct Pixels {
 template <class Put, class PutPart>
 HWY_INLINE void for_groups(int columns, const Put& put, const PutPart& put_part) {
   if (columns < kLanes) return put_part(columns);
+#if HWY_ARCH_WASM
+  // In one place: what is inlined there is most of the module.
+  for (int i = 0; i < columns; i += kLanes) put(std::min(i, columns - kLanes));
+#else
   int i = 0;
   for (; i + kLanes <= columns; i += kLanes) put(i);
   if (i < columns) put(columns - kLanes);
+#endif
 }
 
 // What is stored cannot change these copies.
@@ -231,15 +236,21 @@ HWY_INLINE void store_byte_pixels(const Job& job, const BlendRow& row, int i, st
   const auto words = hn::Or(byte(0), hn::Or(hn::ShiftLeft<8>(byte(1)), hn::ShiftLeft<16>(byte(2))));
   alignas(16) static constexpr std::uint8_t kClosed[16] = {0,  1,  2,  4,  5, 6, 8,  9,
                                                            10, 12, 13, 14, 3, 7, 11, 15};
-  const auto closed = hn::TableLookupBytes(hn::BitCast(d8, words), hn::LoadDup128(d8, kClosed));
+  const auto order = hn::LoadDup128(d8, kClosed);
+#if HWY_TARGET == HWY_WASM
+  // Highway 1.0 goes byte by byte.
+  const decltype(order) closed{wasm_i8x16_swizzle(words.raw, order.raw)};
+#else
+  const auto closed = hn::TableLookupBytes(hn::BitCast(d8, words), order);
+#endif
   alignas(64) static constexpr std::int32_t kWords[16] = {0,  1,  2,  4,  5, 6, 8,  9,
                                                           10, 12, 13, 14, 3, 7, 11, 15};
   alignas(32) static constexpr std::int32_t kWords8[8] = {0, 1, 2, 4, 5, 6, 3, 7};
   if constexpr (kLanes == 4) {
     hn::StoreU(closed, d8, to);
   } else {
-    const auto order = hn::SetTableIndices(du, kLanes == 16 ? kWords : kWords8);
-    hn::StoreU(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(du, closed), order)), d8, to);
+    const auto across = hn::SetTableIndices(du, kLanes == 16 ? kWords : kWords8);
+    hn::StoreU(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(du, closed), across)), d8, to);
   }
 }
 
@@ -296,11 +307,13 @@ StoreRows choose_rows(const StoreJob& job) {
   switch (job.type) {
     case DataType::kFloat32: return type_rows<ToFloat32>(job);
     case DataType::kFloat16: return type_rows<ToFloat16>(job);
-    case DataType::kBfloat16: return type_rows<ToBfloat16>(job);
     case DataType::kUint8: return type_rows<ToByte<std::uint8_t>>(job);
     case DataType::kInt8: return type_rows<ToByte<std::int8_t>>(job);
+#ifndef __wasm__
+    case DataType::kBfloat16: return type_rows<ToBfloat16>(job);
     case DataType::kInt32: return type_rows<ToInt32>(job);
-    case DataType::kInt64: break;
+#endif
+    default: break;  // see has_store()
   }
   return nullptr;
 }
