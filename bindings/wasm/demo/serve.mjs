@@ -17,6 +17,7 @@ export function folders(environment = process.env) {
     '/sparing-webnn/': path.join(root, 'build/web/sparing-webnn'),
     '/test/': path.join(root, 'bindings/wasm/browser_test/pages'),
     '/output/': path.join(root, 'build/web'),
+    '/libraries/': path.join(tools, 'browser_test/node_modules'),
     '/bench/': path.join(root, 'bindings/wasm/bench'),
     '/ort/': path.join(tools, 'demo/node_modules/onnxruntime-web/dist'),
     '/models/': environment.SPARING_WEB_MODELS ?? path.join(root, 'build/web/models'),

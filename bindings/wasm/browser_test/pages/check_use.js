@@ -66,3 +66,63 @@ export async function worksWithOnnxruntime() {
   tensor.destroy();
   return { location, most };
 }
+
+// The recipes of docs/browser.md, each down to reading the tensor back. Each resolves to what is wrong.
+const recipe = { width: 24, height: 20, layout: 'nhwc', dataType: 'float32', mean: 127.5, std: 127.5 };
+
+async function comesThrough(read) {
+  const { frame, picture } = makeFrame({ format: 'NV12', width: 48, height: 32 });
+  try {
+    return compare(await read(await importFrame(frame, recipe)), referenceImport(picture, recipe), 'float32').message ?? null;
+  } finally {
+    frame.close();
+  }
+}
+
+export function litertRecipe() {
+  return comesThrough(async (values) => {
+    const { loadLiteRt, Tensor } = await import('@litertjs/core');
+    await loadLiteRt('/libraries/@litertjs/core/wasm/');
+    const tensor = new Tensor(values, [1, 20, 24, 3]);
+    return tensor.data();
+  });
+}
+
+async function loadScript(address) {
+  const script = document.createElement('script');
+  script.src = address;
+  document.head.append(script);
+  await new Promise((resolve, reject) => {
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${address}: not loaded`));
+  });
+}
+
+export function tensorflowRecipe() {
+  return comesThrough(async (values) => {
+    await loadScript('/libraries/@tensorflow/tfjs-core/dist/tf-core.min.js');
+    await loadScript('/libraries/@tensorflow/tfjs-backend-cpu/dist/tf-backend-cpu.min.js');
+    const tensor = tf.tensor4d(values, [1, 20, 24, 3]);
+    return tensor.data();
+  });
+}
+
+// null where there is no adapter, else what is wrong, '' for nothing.
+export async function webgpuRecipe() {
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) return null;
+  const device = await adapter.requestDevice();
+  const wrong = await comesThrough(async (values) => {
+    const { STORAGE, COPY_DST, COPY_SRC, MAP_READ } = GPUBufferUsage;
+    const buffer = device.createBuffer({ size: values.byteLength, usage: STORAGE | COPY_DST | COPY_SRC });
+    device.queue.writeBuffer(buffer, 0, values);
+    const back = device.createBuffer({ size: values.byteLength, usage: MAP_READ | COPY_DST });
+    const commands = device.createCommandEncoder();
+    commands.copyBufferToBuffer(buffer, 0, back, 0, values.byteLength);
+    device.queue.submit([commands.finish()]);
+    await back.mapAsync(GPUMapMode.READ);
+    return new Float32Array(back.getMappedRange());
+  });
+  device.destroy();
+  return wrong ?? '';
+}
