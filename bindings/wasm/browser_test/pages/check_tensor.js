@@ -272,3 +272,61 @@ export async function buffersThroughout() {
   const restored = MLContext.prototype.writeTensor === writeTensor;
   return { native, unpatched, patched, behind, after, changed, restored };
 }
+
+// What wrong calls of readTensor and dispatch do on an idle context and right behind a frame, so that the
+// two can be compared: {case: [idle, behind]}, each the error's name; 'late: ' comes before that of an
+// error that only the event tells of.
+export async function wrongCallsBehindAFrame() {
+  const installation = await install(navigator.ml);
+  let late = null;
+  installation.addEventListener('error', ({ error }) => { late = error.name; });
+  const { frame } = makeFrame({ format: 'I420', width: 64, height: 48 });
+  const busy = await makeTensor('float32', [1, 3, 8, 8]);
+  const shape = [1, 3, 8, 8];
+  const graph = await plusOne(shape);
+  const input = await makeTensor('float32', shape);
+  const output = await makeTensor('float32', shape);
+  const gone = await makeTensor('float32', shape);
+  gone.destroy();
+  const flat = await makeTensor('float32', [4]);
+  const writeOnly = await context.createTensor({ dataType: 'float32', shape, writable: true });
+  const stranger = await (await navigator.ml.createContext({ deviceType: 'cpu' })).createTensor(
+    { dataType: 'float32', shape, readable: true, writable: true });
+  const cases = {
+    'read a destroyed tensor': () => context.readTensor(gone),
+    'read what cannot be read': () => context.readTensor(writeOnly),
+    'read no tensor': () => context.readTensor(null),
+    'read without an argument': () => context.readTensor(),
+    'read into too little': () => context.readTensor(output, new Float32Array(3)),
+    'read into no buffer': () => context.readTensor(output, 'here'),
+    'read a tensor of another context': () => context.readTensor(stranger),
+    'dispatch no graph': () => context.dispatch(null, { input }, { output }),
+    'dispatch without arguments': () => context.dispatch(),
+    'dispatch a destroyed input': () => context.dispatch(graph, { input: gone }, { output }),
+    'dispatch a destroyed output': () => context.dispatch(graph, { input }, { output: gone }),
+    'dispatch no tensor': () => context.dispatch(graph, { input: 3 }, { output }),
+    'dispatch a tensor of another context': () => context.dispatch(graph, { input: stranger }, { output }),
+    'dispatch one tensor twice': () => context.dispatch(graph, { input }, { output: input }),
+    'dispatch without its input': () => context.dispatch(graph, {}, { output }),
+    'dispatch an unknown name': () => context.dispatch(graph, { input, other: busy }, { output }),
+    'dispatch a tensor of another shape': () => context.dispatch(graph, { input: flat }, { output }),
+  };
+  const outcomes = {};
+  for (const [name, body] of Object.entries(cases)) {
+    outcomes[name] = [];
+    for (const first of [() => {}, () => context.writeTensor(busy, { frame, isNchw: true })]) {
+      late = null;
+      first();
+      let outcome = 'nothing';
+      try {
+        await body();
+      } catch (error) {
+        outcome = error.name;
+      }
+      await installation.idle(context);
+      outcomes[name].push(late ? `late: ${late}` : outcome);
+    }
+  }
+  frame.close();
+  return outcomes;
+}
