@@ -127,7 +127,7 @@ export class FakeContext {
     this.lost = new Promise((resolve) => { this.#lose = resolve; });
   }
 
-  async createTensor(descriptor) { return new FakeTensor(this, descriptor); }
+  async createTensor(descriptor) { return new (this.Tensor ?? FakeTensor)(this, descriptor); }
 
   #alive() { if (this.destroyed) throw new DOMException('Context is lost', 'InvalidStateError'); }
 
@@ -185,13 +185,21 @@ export class FakeContext {
   }
 }
 
-/** A class of its own for each test: what a test replaces is on its prototypes. */
+const withOwnDestroy = (Base) => {
+  class Own extends Base {}
+  Object.defineProperty(Own.prototype, 'destroy', Object.getOwnPropertyDescriptor(Base.prototype, 'destroy'));
+  return Own;
+};
+
+/** Classes of its own for each test: what a test replaces is on their prototypes. */
 export function makeMl(Context = class extends FakeContext {}) {
+  const Tensor = withOwnDestroy(FakeTensor);
+  Context.prototype.Tensor = Tensor;
   for (const name of ['writeTensor', 'readTensor', 'dispatch', 'destroy', 'createTensor']) {
     if (!Object.hasOwn(Context.prototype, name)) {
       Object.defineProperty(Context.prototype, name,
         { ...Object.getOwnPropertyDescriptor(FakeContext.prototype, name), enumerable: true });
     }
   }
-  return { made: 0, async createContext() { ++this.made; return new Context(); }, Context };
+  return { made: 0, async createContext() { ++this.made; return new Context(); }, Context, Tensor, Graph: withOwnDestroy(FakeGraph) };
 }

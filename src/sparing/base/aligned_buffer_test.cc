@@ -55,7 +55,7 @@ TEST(AlignedBuffer, ASizeThatCannotBeRoundedUpIsEmpty) {
 #ifndef SPARING_TEST_SANITIZED
 TEST(AlignedBuffer, ASizeBeyondMemoryIsEmpty) {
   // volatile: the compiler warns about such sizes when it sees them.
-  volatile std::size_t size = std::numeric_limits<std::size_t>::max() / 4;
+  volatile std::size_t size = std::numeric_limits<std::size_t>::max() / 8 * 7;
   const AlignedBuffer buffer(size);
   EXPECT_EQ(buffer.data(), nullptr);
   EXPECT_EQ(buffer.size(), 0u);
