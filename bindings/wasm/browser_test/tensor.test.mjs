@@ -24,6 +24,7 @@ describe(`writeTensor, ${browser.name}`, { skip: browser.missing, ...limit }, ()
   });
   test('values of every type, layout and kind of frame', limit, async () => assert.deepEqual(await call('valuesAreRight'), []));
   test('extensions of the dictionary', limit, async () => assert.deepEqual(await call('extensionsWork'), []));
+  test('what is left out has its default', limit, async () => assert.deepEqual(await call('defaultsHold'), []));
   test('the frame may be closed at once, and later calls keep their order', limit, async () => {
     assert.deepEqual(await call('orderIsKept'), []);
   });

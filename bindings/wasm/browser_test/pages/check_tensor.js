@@ -61,6 +61,19 @@ export async function extensionsWork() {
   return found;
 }
 
+// visibleRect is the whole frame, mean 0, std 1.
+export async function defaultsHold() {
+  await install(navigator.ml);
+  const { frame, picture } = makeFrame({ format: 'I420', width: 30, height: 40, rotation: 90, flip: true });
+  const size = { width: 16, height: 12, isNchw: false };
+  const tensor = await makeTensor('float32', shapeOf(size));
+  context.writeTensor(tensor, { frame, isNchw: false });
+  frame.close();
+  const found = await holds('defaults', tensor, picture, size);
+  tensor.destroy();
+  return found;
+}
+
 // A graph that adds one, so that what dispatch saw is told from what was written.
 async function plusOne(shape) {
   const builder = new MLGraphBuilder(context);
