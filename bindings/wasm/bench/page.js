@@ -2,6 +2,10 @@
 import { importFrame, install } from 'sparing-webnn';
 import { buildSelfieGraph } from '/demo/selfie_graph.js';
 import { canvasWay, copyToWay, resamplers } from '/demo/usual_ways.js';
+import { describeFrame, makeRequest, planCopy } from '/sparing-webnn/frame.js';
+import { Kernel } from '/sparing-webnn/kernel.js';
+import { loadModule } from '/sparing-webnn/load.js';
+import { DATA_TYPES, readOptions } from '/sparing-webnn/options.js';
 import { pictureOf } from '/test/frames.js';
 import { referenceImport } from '/test/reference.js';
 
@@ -40,6 +44,23 @@ function makeFrames(count, width, height) {
   });
 }
 
+// The kernel alone, on planes that lie in its memory already: what is left of `sparing` without copyTo,
+// promises and the copy of the result.
+async function kernelAlone(frame) {
+  const kernel = new Kernel(await loadModule());
+  const settings = readOptions({ ...job, dataType: 'float32' });
+  const description = describeFrame(frame);
+  const memory = planCopy(kernel, description);
+  const request = makeRequest(description, memory, settings, DATA_TYPES.float32.index);
+  kernel.reserveFrame(memory.bytes);
+  kernel.reserveTensor(4 * settings.count);
+  await frame.copyTo(kernel.frameView(memory.bytes), memory.copyOptions);
+  return () => {
+    kernel.draw(request, RangeError);
+    return kernel.tensorView(settings);
+  };
+}
+
 // A page's clock has steps of 0.1 ms, so that calls are timed together.
 const calls = 5;
 
@@ -51,6 +72,7 @@ export async function speed({ rounds, width = 1920, height = 1080 }) {
   const into = new Float32Array(3 * job.width * job.height);
   const ways = {
     sparing: (frame) => importFrame(frame, { ...job, dataType: 'float32', into }),
+    kernel: await kernelAlone(frames[0]),
     canvas: canvasWay(job),
   };
   for (const resampler of Object.keys(resamplers)) ways[`copyto-${resampler}`] = copyToWay({ ...job, resampler });
