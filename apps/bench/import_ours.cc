@@ -59,7 +59,8 @@ class RestrictedRunner : public SparingRunner {
 };
 
 template <std::int64_t kTarget>
-std::unique_ptr<Runner> make_restricted(const ImportJob& job, int threads, std::string_view target) {
+std::unique_ptr<Runner> make_restricted(const ImportJob& job, int threads,
+                                        std::string_view target) {
   auto runner = std::make_unique<RestrictedRunner<kTarget>>(job, threads);
   runner->begin();
   const bool restricted = import_simd_target() == target;

@@ -65,7 +65,7 @@ export type ImportOptions<T extends DataType = DataType> = PixelOptions & (Tenso
   layout?: 'nchw' | 'nhwc';
   dataType?: T;
   /** A typed array to fill and return, instead of a new one. */
-  into?: ArrayBufferView;
+  into?: TypedArrays[T];
 };
 
 /** float16 is a Float16Array where the engine has it, else a Uint16Array of its bits. */
@@ -157,7 +157,10 @@ export interface Installation extends EventTarget {
   pending(context: object): number;
   idle(context: object): Promise<void>;
   uninstall(): Promise<void>;
-  addEventListener(type: 'error', listener: (event: ImportErrorEvent) => void, options?: AddEventListenerOptions | boolean): void;
+  addEventListener(type: 'error', listener: (event: ImportErrorEvent) => void,
+    options?: AddEventListenerOptions | boolean): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean): void;
 }
 
 export function install(ml: object, options?: InstallOptions): Promise<Installation>;

@@ -31,7 +31,8 @@ class Installation extends EventTarget {
   #replaced = [];
   #active = true;
   #states = new WeakMap(); // of contexts
-  #owners = new WeakMap(); // tensor -> its context
+  #owners = new WeakMap(); // tensor -> the context that created it
+  #tensorStates = new WeakMap(); // tensor -> state in whose queue it is or was
   #destroyed = new WeakSet(); // tensors and graphs
   #failures = new WeakMap(); // tensor -> error
   #graphStates = new WeakMap(); // graph -> state in whose queue it is
@@ -99,7 +100,7 @@ class Installation extends EventTarget {
     const self = this;
     this.#replace(this.#tensors, {
       destroy: (original) => function () {
-        const state = self.#states.get(self.#owners.get(this));
+        const state = self.#states.get(self.#owners.get(this)) ?? self.#tensorStates.get(this);
         return self.#destroyLater(original, this, arguments, state);
       },
     });
@@ -149,7 +150,7 @@ class Installation extends EventTarget {
       throw typeError(thing, 'belongs to another context', 'use the context that created it');
     }
     // Of a tensor from before install() too, so that its destroy() waits.
-    this.#owners.set(tensor, context);
+    this.#tensorStates.set(tensor, this.#stateOf(context));
   }
 
   #checkWritable(tensor) {

@@ -1,5 +1,5 @@
-// One import as JavaScript describes it: a table of doubles, which hold every number that JavaScript
-// has, so that what is wrong with a value is said here and not lost on the way.
+// One import as JavaScript describes it: a table of doubles, which hold every number that
+// JavaScript has, so that what is wrong with a value is said here and not lost on the way.
 #pragma once
 
 #include <cstddef>

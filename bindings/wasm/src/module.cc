@@ -36,15 +36,15 @@ class Importer {
   int import() { return finish(imported()); }
 
  private:
-  double at(Field field) const { return fields_[static_cast<std::size_t>(field)]; }
-  double at(Field first, int index) const {
+  double at(Field first, int index = 0) const {
     return fields_[static_cast<std::size_t>(first) + static_cast<std::size_t>(index)];
   }
   float real(Field first, int index = 0) const { return static_cast<float>(at(first, index)); }
   // What is no int becomes one that no rule of import lets through.
-  int whole(Field field) const {
-    const double value = at(field);
-    const bool fits = value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
+  int whole(Field first, int index = 0) const {
+    const double value = at(first, index);
+    const bool fits =
+        value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
     return fits && value == static_cast<int>(value) ? static_cast<int>(value)
                                                     : std::numeric_limits<int>::min();
   }
@@ -86,7 +86,7 @@ VideoFrame Importer::frame() const {
   for (int p = 0; p < kMaxPlanes; ++p) {
     Plane& plane = frame.planes[static_cast<std::size_t>(p)];
     plane.data = reinterpret_cast<const std::uint8_t*>(address(Field::kPlane0, p));
-    plane.stride = static_cast<std::ptrdiff_t>(real(Field::kStride0, p));
+    plane.stride = whole(Field::kStride0, p);
   }
   frame.visible_rect = {at(Field::kVisibleX), at(Field::kVisibleY), at(Field::kVisibleWidth),
                         at(Field::kVisibleHeight)};
@@ -139,9 +139,10 @@ Result<TensorView> Importer::tensor() const {
   if (type < 0 || type >= static_cast<int>(kDataTypes.size()) || !count || *count < 1 ||
       *count > std::numeric_limits<std::int32_t>::max() /
                    static_cast<std::int64_t>(kDataTypes[static_cast<std::size_t>(type)].size)) {
-    return Error{ErrorCode::kInvalidArgument, "tensor",
-                 "shape " + to_string_shape(size) + " (channels, height, width) is empty or too large",
-                 "give 1, 3 or 4 channels and a size of less than 2 GB"};
+    return Error{
+        ErrorCode::kInvalidArgument, "tensor",
+        "shape " + to_string_shape(size) + " (channels, height, width) is empty or too large",
+        "give 1, 3 or 4 channels and a size of less than 2 GB"};
   }
   const bool nhwc = whole(Field::kLayout) != 0;
   const std::array<std::int64_t, 4> shape =
@@ -161,10 +162,9 @@ Status Importer::check_memory(const VideoFrame& frame, const TensorView& tensor)
     const Plane& plane = frame.planes[static_cast<std::size_t>(p)];
     const PlaneExtent extent = plane_extent(frame.format, p, frame.coded_size);
     const auto stride = static_cast<std::uint64_t>(plane.stride);
-    if (plane.stride < 0 ||
-        !in_memory(reinterpret_cast<std::uintptr_t>(plane.data),
-                   stride * static_cast<std::uint64_t>(extent.rows - 1) +
-                       static_cast<std::uint64_t>(extent.row_bytes))) {
+    if (plane.stride < 0 || !in_memory(reinterpret_cast<std::uintptr_t>(plane.data),
+                                       stride * static_cast<std::uint64_t>(extent.rows - 1) +
+                                           static_cast<std::uint64_t>(extent.row_bytes))) {
       return Error{ErrorCode::kInvalidArgument, "plane " + std::to_string(p),
                    "reaches outside the module's memory", "allocate it here first"};
     }
@@ -190,9 +190,8 @@ Result<Affine> Importer::imported() const {
   SPARING_ASSIGN_OR_RETURN(const TensorView view, tensor());
   const VideoFrame source = frame();
   const ImportOptions given = options();
-  SPARING_RETURN_IF_ERROR(internal::plan_import(source, given, view).ok()
-                              ? check_memory(source, view)
-                              : Status());
+  SPARING_RETURN_IF_ERROR(
+      internal::plan_import(source, given, view).ok() ? check_memory(source, view) : Status());
   return import_frame(source, given, view);
 }
 
@@ -217,7 +216,9 @@ SPARING_EXPORT(field_count) int sparing_wasm_field_count() {
   return static_cast<int>(sparing::wasm::Field::kCount);
 }
 // Where the request's doubles lie, and the six of the map from tensor to display coordinates.
-SPARING_EXPORT(fields) double* sparing_wasm_fields(Importer* importer) { return importer->fields(); }
+SPARING_EXPORT(fields) double* sparing_wasm_fields(Importer* importer) {
+  return importer->fields();
+}
 SPARING_EXPORT(map) const double* sparing_wasm_map(Importer* importer) { return importer->map(); }
 
 // Whether the request can be done, without its memory (any addresses other than 0); sets the map.

@@ -11,12 +11,12 @@ const rgb = (order) => ({
   model: 'rgb', bytes: 1, bits: 8, sx: 1, sy: 1, planes: [[1, 1, 4]], at: order.map((k) => [0, k]),
 });
 export const FORMATS = {
-  I420: yuv(2, 2, 1, 8), I420A: yuv(2, 2, 1, 8, true), I420P10: yuv(2, 2, 2, 10), I420P12: yuv(2, 2, 2, 12),
-  I420AP10: yuv(2, 2, 2, 10, true), I420AP12: yuv(2, 2, 2, 12, true),
-  I422: yuv(2, 1, 1, 8), I422A: yuv(2, 1, 1, 8, true), I422P10: yuv(2, 1, 2, 10), I422P12: yuv(2, 1, 2, 12),
-  I422AP10: yuv(2, 1, 2, 10, true), I422AP12: yuv(2, 1, 2, 12, true),
-  I444: yuv(1, 1, 1, 8), I444A: yuv(1, 1, 1, 8, true), I444P10: yuv(1, 1, 2, 10), I444P12: yuv(1, 1, 2, 12),
-  I444AP10: yuv(1, 1, 2, 10, true), I444AP12: yuv(1, 1, 2, 12, true),
+  I420: yuv(2, 2, 1, 8), I420A: yuv(2, 2, 1, 8, true), I420P10: yuv(2, 2, 2, 10),
+  I420AP10: yuv(2, 2, 2, 10, true),
+  I422: yuv(2, 1, 1, 8), I422A: yuv(2, 1, 1, 8, true), I422P10: yuv(2, 1, 2, 10),
+  I422AP10: yuv(2, 1, 2, 10, true),
+  I444: yuv(1, 1, 1, 8), I444A: yuv(1, 1, 1, 8, true), I444P10: yuv(1, 1, 2, 10),
+  I444AP10: yuv(1, 1, 2, 10, true),
   NV12: {
     model: 'yuv', bytes: 1, bits: 8, sx: 2, sy: 2, planes: [[1, 1, 1], [2, 2, 2]], at: [[0, 0], [1, 0], [1, 1]],
   },

@@ -128,7 +128,9 @@ TEST(Clip, KeepsWhatIsInside) {
   EXPECT_EQ(clip({-kInf, 0, kInf, 4}, 640, 480), (Box{0, 0, 640, 4}));
 }
 
-TEST(ClipDeathTest, NegativeExtentsAreABug) { EXPECT_DEATH_IF_SUPPORTED((void)clip({}, -1, 5), "invariant"); }
+TEST(ClipDeathTest, NegativeExtentsAreABug) {
+  EXPECT_DEATH_IF_SUPPORTED((void)clip({}, -1, 5), "invariant");
+}
 
 Affine rotation(double degrees, double scale, double tx, double ty) {
   const double c = scale * std::cos(degrees * std::numbers::pi / 180);

@@ -525,8 +525,10 @@ SampleLines sampler_of(const TapTable& table) {
                             : &sample_lines<BlockSampler<kComponents, kSampleBytes, false>>;
   }
   if (table.window == 16) return &sample_lines<LaneSampler<kComponents, kSampleBytes, 16, false>>;
-  return table.steps == 1 ? &sample_lines<LaneSampler<kComponents, kSampleBytes, 8, true>>
-                          : &sample_lines<LaneSampler<kComponents, kSampleBytes, 8, false>>;
+  // The gain of one step on its own is small, and modules are downloaded.
+  return table.steps == 1 && !HWY_ARCH_WASM
+             ? &sample_lines<LaneSampler<kComponents, kSampleBytes, 8, true>>
+             : &sample_lines<LaneSampler<kComponents, kSampleBytes, 8, false>>;
 }
 
 SampleLines sampler(const TapTable& table) {

@@ -24,8 +24,8 @@ enum class RowLayout {
   kInterleaved,  // 3 or 4 channels of a pixel, then the next pixel's
 };
 
-// Whether there is a function for it; other types go through float32, one element at a time. WebNN has
-// no bfloat16, no network of the browser's takes pictures as int32, and modules are downloaded.
+// Whether there is a function for it; other types go through float32, one element at a time. WebNN
+// has no bfloat16, no network of the browser's takes pictures as int32, and modules are downloaded.
 constexpr bool has_store(DataType type) {
 #ifdef __wasm__
   if (type == DataType::kBfloat16 || type == DataType::kInt32) return false;

@@ -123,11 +123,32 @@ struct Pixels {
   }
 };
 
-// Calls put(i, to) for groups of kLanes columns, so that all are written: the last group overlaps
-// the one before. Rows shorter than a group call put_part(i = 0, count).
-template <class Put, class PutPart>
-HWY_INLINE void for_groups(int columns, const Put& put, const PutPart& put_part) {
-  if (columns < kLanes) return put_part(columns);
+StoreRows choose_rows(const StoreJob& job);
+
+// Rows shorter than a vector, by way of one; their lines may be read as whole vectors.
+void store_narrow(const StoreJob& given) {
+  HWY_ALIGN std::byte part[4][4 * sizeof(float) * kMaxLanes];
+  StoreJob one = given;
+  one.columns = kLanes;
+  one.rows = 1;
+  for (int c = 0; c < 4; ++c) one.out[c] = part[c];
+  const StoreRows store = choose_rows(one);
+  const bool planar = given.layout == RowLayout::kPlanar;
+  const int elements = planar ? given.columns : given.columns * given.channels;
+  const std::size_t bytes = static_cast<std::size_t>(elements) * info(given.type).size;
+  for (int r = 0; r < given.rows; ++r) {
+    one.blend = given.blend + r;
+    store(one);
+    for (int c = 0; c < (planar ? given.channels : 1); ++c) {
+      std::memcpy(given.out[c] + r * given.row_stride, part[c], bytes);
+    }
+  }
+}
+
+// Calls put(i) for groups of kLanes columns, of which there are as many at least, so that all are
+// written: the last group overlaps the one before.
+template <class Put>
+HWY_INLINE void for_groups(int columns, const Put& put) {
 #if HWY_ARCH_WASM
   // In one place: what is inlined there is most of the module.
   for (int i = 0; i < columns; i += kLanes) put(std::min(i, columns - kLanes));
@@ -159,6 +180,7 @@ void store_planar(const StoreJob& given) {
   using Tag = typename Type::Tag;
   using T = hn::TFromD<Tag>;
   constexpr int kColors = std::min(kChannels, 3);
+  if (given.columns < kLanes) return store_narrow(given);
   const Job job(given);
   const auto alpha = Type::convert(hn::Set(DF(), job.color.alpha));
   for (int r = 0; r < job.rows; ++r) {
@@ -174,16 +196,7 @@ void store_planar(const StoreJob& given) {
       }
       if constexpr (kChannels == 4) hn::StoreU(alpha, Tag(), out[3] + i);
     };
-    const auto put_part = [&](int count) HWY_ATTR {
-      const Pixels<kLines, kColors> pixels(job.color, row, 0);
-      HWY_ALIGN T part[kMaxLanes];
-      for (int c = 0; c < kChannels; ++c) {
-        const int color = std::min(c, kColors - 1);
-        hn::Store(c < kColors ? Type::convert(pixels.channel[color]) : alpha, Tag(), part);
-        std::memcpy(out[c], part, static_cast<std::size_t>(count) * sizeof(T));
-      }
-    };
-    for_groups(job.columns, put, put_part);
+    for_groups(job.columns, put);
   }
 }
 
@@ -206,6 +219,7 @@ HWY_INLINE void store_pixels(const Job& job, const BlendRow& row, int i,
 template <class Type, int kLines, int kChannels>
 void store_interleaved(const StoreJob& given) {
   using T = hn::TFromD<typename Type::Tag>;
+  if (given.columns < kLanes) return store_narrow(given);
   const Job job(given);
   for (int r = 0; r < job.rows; ++r) {
     const BlendRow row = job.blend[r];
@@ -213,12 +227,7 @@ void store_interleaved(const StoreJob& given) {
     const auto put = [&](int i) HWY_ATTR {
       store_pixels<Type, kLines, kChannels>(job, row, i, out + kChannels * i);
     };
-    const auto put_part = [&](int count) HWY_ATTR {
-      HWY_ALIGN T part[4 * kMaxLanes];
-      store_pixels<Type, kLines, kChannels>(job, row, 0, part);
-      std::memcpy(out, part, static_cast<std::size_t>(kChannels * count) * sizeof(T));
-    };
-    for_groups(job.columns, put, put_part);
+    for_groups(job.columns, put);
   }
 }
 
@@ -258,25 +267,21 @@ template <class Type, int kLines>
 void store_bytes(const StoreJob& given) {
   // A vector is a third longer than its pixels, and must not reach beyond the last column.
   constexpr int kReach = kLanes + (kLanes + 2) / 3;
+  if (given.columns < kLanes) return store_narrow(given);
   const Job job(given);
   for (int r = 0; r < job.rows; ++r) {
     const BlendRow row = job.blend[r];
     auto* out = reinterpret_cast<std::uint8_t*>(given.out[0] + r * job.row_stride);
-    const auto put_part = [&](int i, std::size_t count) HWY_ATTR {
+    const auto put_part = [&](int i) HWY_ATTR {
       HWY_ALIGN std::uint8_t part[4 * kMaxLanes];
       store_byte_pixels<Type, kLines>(job, row, i, part);
-      std::memcpy(out + 3 * i, part, 3 * count);
+      std::memcpy(out + 3 * i, part, 3 * kLanes);
     };
-    if (job.columns < kLanes) {
-      put_part(0, static_cast<std::size_t>(job.columns));
-      continue;
-    }
     int i = 0;
     for (; i + kReach <= job.columns; i += kLanes) {
       store_byte_pixels<Type, kLines>(job, row, i, out + 3 * i);
     }
-    for (; i + kLanes <= job.columns; i += kLanes) put_part(i, kLanes);
-    if (i < job.columns) put_part(job.columns - kLanes, kLanes);
+    for (; i < job.columns; i += kLanes) put_part(std::min(i, job.columns - kLanes));
   }
 }
 #endif
