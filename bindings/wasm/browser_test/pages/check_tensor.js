@@ -306,6 +306,7 @@ export async function wrongCallsBehindAFrame() {
   const stranger = await (await navigator.ml.createContext({ deviceType: 'cpu' })).createTensor(
     { dataType: 'float32', shape, readable: true, writable: true });
   const cases = {
+    'write to a destroyed tensor': async () => context.writeTensor(gone, new Float32Array(192)),
     'read a destroyed tensor': () => context.readTensor(gone),
     'read what cannot be read': () => context.readTensor(writeOnly),
     'read no tensor': () => context.readTensor(null),
