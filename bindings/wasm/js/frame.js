@@ -2,6 +2,7 @@
 // copied where.
 import { rangeError, shown, stateError, typeError } from './errors.js';
 import { readColorSpace, readRect, readRotation } from './options.js';
+import { usedPart } from './used_part.js';
 
 const PLANE_ALIGNMENT = 64;
 const MOST_EXTENT = 16384;
@@ -96,11 +97,12 @@ function tightLayout(extents) {
 /** @typedef {{format: number, width: number, height: number, bytes: number,
  *   visible: {x: number, y: number, width: number, height: number},
  *   layout: {offset: number, stride: number}[], copyOptions: object | null,
+ *   corner: {x: number, y: number} of what is copied, in display coordinates,
  *   color: {matrix: number, range: number, siting: number}}} MemoryPlan */
 
-// The visible rectangle, larger by what makes it begin and end on whole chroma samples: copyTo() refuses
-// rectangles that do not. It may end where the picture does.
-function alignedRect(kernel, format, { visible, codedWidth, codedHeight }) {
+// A rectangle, larger by what makes it begin and end on whole chroma samples: copyTo() refuses rectangles
+// that do not. It may end where the picture does.
+function alignedRect(kernel, format, visible, { codedWidth, codedHeight }) {
   const halved = (w, h) => {
     const one = kernel.planeExtents(format, 1, 1);
     const more = kernel.planeExtents(format, w, h);
@@ -116,13 +118,15 @@ function alignedRect(kernel, format, { visible, codedWidth, codedHeight }) {
 }
 
 /**
- * How a frame's pixels come into the module's memory by copyTo(). Planes are copied as they are, the
- * visible rectangle is cut by the kernel. A frame that does not show its planes (format null), or has a
+ * How a frame's pixels come into the module's memory by copyTo(). Planes are copied as they are, of the
+ * visible rectangle or, with settings, of the part of it that they look at; the kernel cuts. A frame that does not show its planes (format null), or has a
  * format that the kernel has not, is converted to RGBA by the browser: slower, and with its rounding.
  * @returns {MemoryPlan}
  */
-export function planCopy(kernel, description) {
-  const { visible, format } = description;
+export function planCopy(kernel, description, settings = null) {
+  const { format } = description;
+  let { visible } = description;
+  let corner = { x: 0, y: 0 };
   const index = format === null ? undefined : kernel.formatIndex(kernelName(format));
   if (index === undefined) {
     const { width, height } = visible;
@@ -135,10 +139,19 @@ export function planCopy(kernel, description) {
       layout,
       bytes: 4 * width * height,
       copyOptions: { format: 'RGBA', layout },
+      corner,
       color: { matrix: 0, range: 0, siting: 0 },
     };
   }
-  const rect = alignedRect(kernel, index, description);
+  if (settings?.source) {
+    const shown = shownOrientation(description, settings);
+    const source = scaledSource(description, settings.source, shown.rotation);
+    const part = visible.width % 1 === 0 && visible.height % 1 === 0
+      ? usedPart(visible, source, settings, shown)
+      : null;
+    if (part) ({ visible, corner } = part);
+  }
+  const rect = alignedRect(kernel, index, visible, description);
   const extents = kernel.planeExtents(index, rect.width, rect.height);
   const colors = extents.length;
   if (hasAlphaPlane(format)) extents.push(extents[0]);
@@ -151,6 +164,7 @@ export function planCopy(kernel, description) {
     layout: layout.slice(0, colors),
     bytes,
     copyOptions: { rect, layout },
+    corner,
     color: description.color,
   };
 }
@@ -224,7 +238,7 @@ export function planPlanes(kernel, source, description) {
   });
   return {
     format: index, width, height, visible: description.visible, layout, bytes, copyOptions: null,
-    color: description.color, pieces,
+    corner: { x: 0, y: 0 }, color: description.color, pieces,
   };
 }
 
@@ -240,6 +254,24 @@ function displayScale({ visible, rotation, displayWidth, displayHeight }) {
   return rotation % 180 === 0
     ? { x: width / displayWidth, y: height / displayHeight }
     : { x: width / displayHeight, y: height / displayWidth };
+}
+
+function shownOrientation(description, { orientation }) {
+  return {
+    rotation: orientation?.rotation ?? description.rotation,
+    flip: orientation?.flip ?? description.flip,
+  };
+}
+
+// The scale of the upright picture's axes.
+function uprightScale(description, rotation) {
+  const coded = displayScale(description);
+  return rotation % 180 === 0 ? coded : { x: coded.y, y: coded.x };
+}
+
+function scaledSource(description, { x, y, width, height }, rotation) {
+  const scale = uprightScale(description, rotation);
+  return { x: x * scale.x, y: y * scale.y, width: width * scale.x, height: height * scale.y };
 }
 
 /**
@@ -276,23 +308,21 @@ export function makeRequest(description, memory, settings, dataTypeIndex) {
   for (const name of ['mean', 'std', 'pad']) {
     settings[name].forEach((value, c) => { fields[`${name}${c}`] = value; });
   }
-  let shownRotation = description.rotation;
+  const shown = shownOrientation(description, settings);
   if (settings.orientation !== null) {
-    shownRotation = settings.orientation.rotation ?? description.rotation;
     fields.hasOrientation = 1;
-    fields.shownRotation = shownRotation;
-    fields.shownFlip = Number(settings.orientation.flip ?? description.flip);
+    fields.shownRotation = shown.rotation;
+    fields.shownFlip = Number(shown.flip);
   }
-  const coded = displayScale(description);
-  const scale = shownRotation % 180 === 0 ? coded : { x: coded.y, y: coded.x };
   if (settings.source !== null) {
+    const source = scaledSource(description, settings.source, shown.rotation);
     fields.hasSource = 1;
-    fields.sourceX = settings.source.x * scale.x;
-    fields.sourceY = settings.source.y * scale.y;
-    fields.sourceWidth = settings.source.width * scale.x;
-    fields.sourceHeight = settings.source.height * scale.y;
+    fields.sourceX = source.x - memory.corner.x;
+    fields.sourceY = source.y - memory.corner.y;
+    fields.sourceWidth = source.width;
+    fields.sourceHeight = source.height;
   }
-  return { fields, layout: memory.layout, scale };
+  return { fields, layout: memory.layout, scale: uprightScale(description, shown.rotation) };
 }
 
 /** A clone whose original its owner may close. */

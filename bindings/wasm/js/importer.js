@@ -124,7 +124,7 @@ export class Importer {
   /** Throws `Type` if the job cannot be done. */
   check(job, Type) {
     this.#sync((kernel) => {
-      kernel.plan(this.#request(job.description, planCopy(kernel, job.description), job.settings), Type);
+      kernel.plan(this.#request(job.description, planCopy(kernel, job.description, job.settings), job.settings), Type);
     });
   }
 
@@ -138,7 +138,7 @@ export class Importer {
       const free = this.#take();
       const kernel = free instanceof Kernel ? free : await free;
       try {
-        const memory = planCopy(kernel, job.description);
+        const memory = planCopy(kernel, job.description, job.settings);
         const request = this.#request(job.description, memory, job.settings);
         // All that grows the memory is before the copy.
         kernel.reserveFrame(memory.bytes);

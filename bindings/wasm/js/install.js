@@ -144,7 +144,9 @@ class Installation extends EventTarget {
     const isTensor = typeof tensor === 'object' && tensor !== null &&
       Object.prototype.isPrototypeOf.call(this.#tensors, tensor);
     if (!isTensor) throw typeError(thing, `${shown(tensor)} is not an MLTensor`, 'give one');
-    if (this.#destroyed.has(tensor)) throw typeError(thing, 'has been destroyed', 'create a new one');
+    if (this.#destroyed.has(tensor)) { // what browsers say of it
+      throw stateError('InvalidStateError', `${thing}: has been destroyed; create a new one`);
+    }
     const owner = this.#owners.get(tensor);
     if (owner !== undefined && owner !== context) {
       throw typeError(thing, 'belongs to another context', 'use the context that created it');
@@ -170,6 +172,7 @@ class Installation extends EventTarget {
   #writeFrame(original, context, tensor, source) {
     const state = this.#stateOf(context);
     state.checkAlive();
+    if (this.#destroyed.has(tensor)) throw typeError('tensor', 'has been destroyed', 'create a new one');
     this.#checkTensor(context, tensor, 'tensor');
     this.#checkWritable(tensor);
     const job = readFrameWrite(this.#importer, tensor, source).keep();
@@ -276,7 +279,9 @@ class Installation extends EventTarget {
     if (typeof graph !== 'object' || graph === null) {
       throw typeError('graph', `${shown(graph)} is not an MLGraph`, 'give one');
     }
-    if (this.#destroyed.has(graph)) throw typeError('graph', 'has been destroyed', 'build a new one');
+    if (this.#destroyed.has(graph)) {
+      throw stateError('InvalidStateError', 'graph: has been destroyed; build a new one');
+    }
     if (this.#graphs === null) {
       const owner = ownerOf(graph, 'destroy');
       if (owner !== null) this.#replaceGraphMethods(owner);

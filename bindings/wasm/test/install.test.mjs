@@ -224,7 +224,8 @@ describe('order', () => {
     tensor.destroy();
     assert.equal(tensor.destroyed, false);
     assert.throws(() => context.writeTensor(tensor, source()), { name: 'TypeError', message: /destroyed/ });
-    await assert.rejects(context.readTensor(tensor), { name: 'TypeError', message: /destroyed/ });
+    await assert.rejects(context.readTensor(tensor), { name: 'InvalidStateError', message: /destroyed/ });
+    assert.throws(() => context.writeTensor(tensor, new Float32Array(144)), { name: 'InvalidStateError' });
     assert.throws(() => context.dispatch(new ml.Graph(context), { a: tensor }, { b: tensor }), /inputs.a: has been destroyed/);
     assertHolds(await read);
     await handle.idle(context);

@@ -130,6 +130,40 @@ describe('geometry', () => {
     for (const outside of ['clamp', 'pad']) await both(picture, { width: 15, height: 12, visibleRect, outside });
   });
 
+  it('a small part of a large frame, of which only that is copied: as from the whole', async () => {
+    for (const [format, visible] of [['NV12', { x: 3, y: 5, width: 90, height: 70 }], ['I422P10', { x: 0, y: 0, width: 96, height: 80 }], ['BGRA', { x: 7, y: 0, width: 81, height: 80 }]]) {
+      for (const rotation of [0, 90, 180, 270]) {
+        for (const flip of [false, true]) {
+          const picture = new Picture(format, 96, 80, 21, { rotation, flip, visible });
+          for (const [k, filter] of ['bilinear', 'nearest', 'area', 'triangle'].entries()) {
+            for (const visibleRect of [{ x: 20.25, y: 13.5, width: 17, height: 21.5 }, { x: -5, y: 40, width: 20, height: 15 }, { x: 60, y: 59, width: 40, height: 30 }]) {
+              const options = { width: 6 + k, height: 5, filter, visibleRect, fit: ['stretch', 'letterbox', 'crop'][k % 3], outside: k === 1 ? 'pad' : 'clamp' };
+              const frame = new FakeFrame(picture);
+              const part = await simd.importFrame(frame, options);
+              frame.close();
+              compare(part, picture, options);
+              const whole = simd.importPlanes(picture.source(), options);
+              // One unit of the weights, which have 15 bits: half of one may be rounded up or down.
+              part.forEach((one, i) => assert.ok(Math.abs(one - whole[i]) <= 255 / 2 ** 15 + 1e-3, `${i}: ${one} ${whole[i]}`));
+            }
+          }
+        }
+      }
+    }
+  });
+
+  it('copies no more of a frame than it looks at', async () => {
+    const picture = new Picture('NV12', 640, 480, 21);
+    const frame = new FakeFrame(picture);
+    let copied = 0;
+    frame.clone = () => Object.assign(new FakeFrame(picture), {
+      copyTo(into, options) { copied = into.byteLength; return FakeFrame.prototype.copyTo.call(this, into, options); },
+    });
+    await simd.importFrame(frame, { width: 16, height: 16, visibleRect: { x: 301, y: 201, width: 32, height: 32 } });
+    frame.close();
+    assert.ok(copied < 2 * 50 * 50 * 1.5, `${copied}`);
+  });
+
   it('display pixels that are not square: visibleRect is in them', async () => {
     const picture = new Picture('NV12', 24, 16, 6);
     const options = { width: 10, height: 8, visibleRect: { x: 12, y: 2, width: 30, height: 12 } };

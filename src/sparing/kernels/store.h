@@ -60,5 +60,8 @@ using StoreRows = void (*)(const StoreJob& job);
 
 // The function for the job's lines, channels, type and layout, on the best instruction set here.
 StoreRows store_rows(const StoreJob& job);
+// The same without vectors, for float32, uint8 and int8 (else null): Highway's emulation of vectors
+// takes several times as long.
+StoreRows store_rows_plain(const StoreJob& job);
 
 }  // namespace sparing::internal

@@ -309,6 +309,10 @@ StoreRows type_rows(const StoreJob& job) {
 }
 
 StoreRows choose_rows(const StoreJob& job) {
+#if HWY_ARCH_WASM && HWY_TARGET == HWY_EMU128
+  const StoreRows plain = store_rows_plain(job);
+  return plain != nullptr ? plain : type_rows<ToFloat16>(job);
+#else
   switch (job.type) {
     case DataType::kFloat32: return type_rows<ToFloat32>(job);
     case DataType::kFloat16: return type_rows<ToFloat16>(job);
@@ -318,9 +322,9 @@ StoreRows choose_rows(const StoreJob& job) {
     case DataType::kBfloat16: return type_rows<ToBfloat16>(job);
     case DataType::kInt32: return type_rows<ToInt32>(job);
 #endif
-    default: break;  // see has_store()
+    default: return nullptr;  // see has_store()
   }
-  return nullptr;
+#endif
 }
 
 }  // namespace HWY_NAMESPACE
