@@ -24,6 +24,9 @@ for (const browser of browsers) {
     for (const format of formats) {
       test(`${format}, all types and layouts, odd sizes and rectangles`, limit, () => nothingWrong('formatIsRight', format));
     }
+    for (const [index, format] of formats.entries()) {
+      test(`jobs of ${format} at random`, limit, () => nothingWrong('anyJobIsRight', { format, count: 60, seed: 100 + index }));
+    }
     for (const format of ['I420', 'NV12', 'I422', 'RGBA']) {
       test(`rotation and flip of ${format}, by every filter`, limit, () => nothingWrong('orientationsAreRight', format));
     }

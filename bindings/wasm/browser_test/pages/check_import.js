@@ -1,6 +1,6 @@
 // importFrame against reference.js. Every function resolves to a list of what is wrong: empty is good.
 import { importFrame } from 'sparing-webnn';
-import { formats, makeFrame, pictureOf } from './frames.js';
+import { formats, makeFrame, pictureOf, random } from './frames.js';
 import { compare, referenceImport } from './reference.js';
 
 // A page without Float16Array gets the bits.
@@ -55,6 +55,35 @@ export async function formatIsRight(format) {
     frame.close();
   }
   return found;
+}
+
+// Rectangles anywhere, also beyond the edge, with every other option at random: the same jobs on every run.
+export async function anyJobIsRight({ format, count, seed }) {
+  const found = [];
+  const next = random(seed);
+  const between = (least, most) => least + (most - least) * next();
+  const whole = (least, most) => Math.floor(between(least, most + 1));
+  const pick = (...values) => values[whole(0, values.length - 1)];
+  for (let i = 0; i < count; ++i) {
+    const [width, height] = [whole(1, 120), whole(1, 90)];
+    const { frame, picture } = makeFrame({
+      format, width, height, seed: seed + i, rotation: pick(0, 90, 180, 270), flip: pick(true, false),
+    });
+    const { displayWidth: w, displayHeight: h } = frame;
+    const options = {
+      width: whole(1, 40), height: whole(1, 40), layout: pick('nchw', 'nhwc'), dataType: pick('float32', 'float16', 'uint8'),
+      channels: pick(3, 3, 1, 4), filter: pick('bilinear', 'area', 'triangle', 'auto'), fit: pick('stretch', 'letterbox', 'crop'),
+      anchor: pick('center', 'top-left'), chroma: pick('interpolate', 'replicate'), outside: pick('clamp', 'clamp', 'pad'),
+    };
+    if (pick(true, true, false)) {
+      const x = between(-0.3 * w, 0.8 * w);
+      const y = between(-0.3 * h, 0.8 * h);
+      options.visibleRect = { x, y, width: between(Math.max(0.3, 0.1 - x), w), height: between(Math.max(0.3, 0.1 - y), h) };
+    }
+    found.push(...await wrong(`job ${i}, ${width}x${height}, ${JSON.stringify(options)}`, frame, picture, options));
+    frame.close();
+  }
+  return found.slice(0, 5);
 }
 
 // The formats that this browser makes frames of, out of those known here.
