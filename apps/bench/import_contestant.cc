@@ -17,6 +17,7 @@ namespace {
 constexpr Contestant kContestants[] = {
     {"sparing", Role::kUs, make_sparing, ""},
     {"sparing-avx2", Role::kUsAvx2, make_sparing_avx2, ""},
+    {"sparing-sse4", Role::kUsSse4, make_sparing_sse4, ""},
     {"sparing-2-threads", Role::kUsThreads, make_sparing_threads, ""},
     {"opencv", Role::kPeer, SPARING_OPENCV(make_opencv), "libopencv-imgproc-dev"},
     {"opencv-planes", Role::kPeer, SPARING_OPENCV(make_opencv_planes), "libopencv-imgproc-dev"},

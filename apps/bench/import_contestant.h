@@ -29,6 +29,7 @@ using MakeRunner = Result<std::unique_ptr<Runner>> (*)(const ImportJob& job, int
 enum class Role {
   kUs,
   kUsAvx2,     // without AVX-512
+  kUsSse4,     // without AVX2, too: what WebAssembly's SIMD comes to
   kUsThreads,  // on two threads
   kPeer,
 };
@@ -47,6 +48,7 @@ Error cannot(const std::string& name, const std::string& reason);
 
 Result<std::unique_ptr<Runner>> make_sparing(const ImportJob& job, int threads);
 Result<std::unique_ptr<Runner>> make_sparing_avx2(const ImportJob& job, int threads);
+Result<std::unique_ptr<Runner>> make_sparing_sse4(const ImportJob& job, int threads);
 Result<std::unique_ptr<Runner>> make_sparing_threads(const ImportJob& job, int threads);
 Result<std::unique_ptr<Runner>> make_opencv(const ImportJob& job, int threads);
 Result<std::unique_ptr<Runner>> make_opencv_planes(const ImportJob& job, int threads);

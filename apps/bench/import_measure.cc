@@ -64,7 +64,7 @@ Status draw_reference(const ImportJob& job, const Shot& shot, const TensorView& 
   return {};
 }
 
-bool is_variant(Role role) { return role == Role::kUsAvx2 || role == Role::kUsThreads; }
+bool is_variant(Role role) { return role != Role::kUs && role != Role::kPeer; }
 
 void make_entry(const ImportJob& job, int threads, Entry& entry) {
   if (entry.contestant->make == nullptr) {

@@ -1,4 +1,4 @@
-// Us: import_frame on one thread, without AVX-512, and in bands on several threads.
+// Us: import_frame on one thread, without AVX-512, without AVX2, and in bands on several threads.
 #include <hwy/highway.h>
 
 #include <string_view>
@@ -47,15 +47,27 @@ class SparingRunner : public Runner {
 };
 
 #if HWY_ARCH_X86
-// AVX2 and what came before it: better targets have smaller bits.
-constexpr std::int64_t kUpToAvx2 = ~(static_cast<std::int64_t>(HWY_AVX2) - 1);
-
-class Avx2Runner : public SparingRunner {
+// Kept to one instruction set and what came before it: better ones have smaller bits.
+template <std::int64_t kTarget>
+class RestrictedRunner : public SparingRunner {
  public:
   using SparingRunner::SparingRunner;
-  void begin() override { hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & kUpToAvx2); }
+  void begin() override {
+    hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(kTarget - 1));
+  }
   void end() override { hwy::SetSupportedTargetsForTest(0); }
 };
+
+template <std::int64_t kTarget>
+std::unique_ptr<Runner> make_restricted(const ImportJob& job, int threads,
+                                        std::string_view target) {
+  auto runner = std::make_unique<RestrictedRunner<kTarget>>(job, threads);
+  runner->begin();
+  const bool restricted = import_simd_target() == target;
+  runner->end();
+  if (!restricted) return nullptr;
+  return runner;
+}
 #endif
 
 }  // namespace
@@ -67,13 +79,17 @@ Result<std::unique_ptr<Runner>> make_sparing(const ImportJob& job, int threads) 
 Result<std::unique_ptr<Runner>> make_sparing_avx2([[maybe_unused]] const ImportJob& job,
                                                   [[maybe_unused]] int threads) {
 #if HWY_ARCH_X86
-  auto runner = std::make_unique<Avx2Runner>(job, threads);
-  runner->begin();
-  const bool restricted = import_simd_target() == std::string_view("AVX2");
-  runner->end();
-  if (restricted) return std::unique_ptr<Runner>(std::move(runner));
+  if (auto runner = make_restricted<HWY_AVX2>(job, threads, "AVX2")) return runner;
 #endif
   return cannot("sparing-avx2", "this processor has no AVX2");
+}
+
+Result<std::unique_ptr<Runner>> make_sparing_sse4([[maybe_unused]] const ImportJob& job,
+                                                  [[maybe_unused]] int threads) {
+#if HWY_ARCH_X86
+  if (auto runner = make_restricted<HWY_SSE4>(job, threads, "SSE4")) return runner;
+#endif
+  return cannot("sparing-sse4", "this processor has no SSE4");
 }
 
 Result<std::unique_ptr<Runner>> make_sparing_threads(const ImportJob& job, int) {
