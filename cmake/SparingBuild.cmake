@@ -7,6 +7,11 @@ if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
+  # Import takes about 200 kB of stack, of 64 kB by default. Below everything else, an overflow traps and
+  # does not overwrite.
+  add_link_options(-Wl,--stack-first -Wl,-z,stack-size=1048576)
+endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

@@ -29,9 +29,6 @@ set(CMAKE_CXX_FLAGS_INIT "${sparing_wasm_flags}")
 # than the compiler break it.
 set(CMAKE_EXE_LINKER_FLAGS_INIT
   "-B/usr/lib/wasm32-wasi -L/usr/lib/wasm32-wasi --no-wasm-opt")
-# Import takes about 200 kB of stack, of 64 kB by default. Below everything else, an overflow traps and
-# does not overwrite.
-string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,--stack-first -Wl,-z,stack-size=1048576")
 
 set(CMAKE_FIND_ROOT_PATH /usr/lib/wasm32-wasi)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -119,8 +119,9 @@ function alignedRect(kernel, format, visible, { codedWidth, codedHeight }) {
 
 /**
  * How a frame's pixels come into the module's memory by copyTo(). Planes are copied as they are, of the
- * visible rectangle or, with settings, of the part of it that they look at; the kernel cuts. A frame that does not show its planes (format null), or has a
- * format that the kernel has not, is converted to RGBA by the browser: slower, and with its rounding.
+ * visible rectangle or, with settings, of the part of it that they look at; the kernel cuts. A frame that
+ * does not show its planes (format null), or has a format that the kernel has not, is converted to RGBA by
+ * the browser: slower, and with its rounding.
  * @returns {MemoryPlan}
  */
 export function planCopy(kernel, description, settings = null) {
