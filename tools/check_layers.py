@@ -61,7 +61,7 @@ TEST_EXTRAS = {
 # for every test, "apps" for every program. What is not listed here may be included nowhere.
 THIRD_PARTY = {
     "openvino/": ["backends", "apps/bench"],
-    "hwy/": ["kernels", "flow", "metrics", "train", "apps/bench"],
+    "hwy/": ["kernels", "flow", "train", "adapt", "metrics", "apps/bench"],
     "libavformat/": ["io"],
     "libavcodec/": ["io"],
     "libavutil/": ["io", "models"],
