@@ -11,6 +11,15 @@ const MOST_AT_ONCE = 3;
 
 const bytesOf = (settings) => settings.count * DATA_TYPES[settings.dataType].bytes;
 
+// A view of the module's memory into memory of the caller's, new where `into` is null. Byte by byte: elements
+// are of one size, but those of float16 may be bits here and numbers there.
+function copyOut(view, into) {
+  if (into === null) return view.slice();
+  const bytes = (array) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  bytes(into).set(bytes(view));
+  return into;
+}
+
 function inDisplayPixels({ a, b, tx, c, d, ty }, { x, y }) {
   return { a: a / x, b: b / x, tx: tx / x, c: c / y, d: d / y, ty: ty / y };
 }
@@ -70,16 +79,7 @@ export class Importer {
 
   /** What importFrame() does once a job is checked. */
   finish(job) {
-    const { settings } = job;
-    return this.run(job, (view) => {
-      if (settings.into === null) return view.slice();
-      const { into } = settings;
-      // Elements of the same size, but float16 may be bits here and numbers there.
-      if (into.constructor === view.constructor) into.set(view);
-      else new Uint8Array(into.buffer, into.byteOffset, into.byteLength)
-        .set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
-      return into;
-    });
+    return this.run(job, (view) => copyOut(view, job.settings.into));
   }
 
   /** Planes in the caller's memory to a typed array, at once. */
@@ -95,11 +95,7 @@ export class Importer {
       const bytes = kernel.frameView(memory.bytes);
       for (const piece of memory.pieces) bytes.set(piece.bytes, piece.offset);
       kernel.draw(request, RangeError);
-      const view = kernel.tensorView(settings);
-      if (settings.into === null) return view.slice();
-      new Uint8Array(settings.into.buffer, settings.into.byteOffset, settings.into.byteLength)
-        .set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
-      return settings.into;
+      return copyOut(kernel.tensorView(settings), settings.into);
     });
   }
 

@@ -157,17 +157,21 @@ Status FrameMotion::Impl::look(PictureMotion& motion, MotionDetail detail) {
   now_shows = true;
   motion.event = SceneEvent::kFirst;
   if (!has_previous || previous.size() != now.size()) return {};
-  const bool alike_as_it_lies = detail != MotionDetail::kError &&
-                                (motion.likeness = still_likeness(now, previous)) >= options.cut;
   motion.event = SceneEvent::kNone;
-  if (detail == MotionDetail::kEvent && alike_as_it_lies) return {};
+  if (detail != MotionDetail::kError) {
+    motion.likeness = still_likeness(now, previous);
+    if (motion.likeness >= options.cut) {
+      return detail == MotionDetail::kEvent ? Status() : find(motion.back);
+    }
+  }
   FlowField& back = detail == MotionDetail::kEvent ? field : motion.back;
   SPARING_RETURN_IF_ERROR(find(back));
-  if (alike_as_it_lies) return {};
   motion.likeness = compare(back);
-  if (motion.likeness < options.cut) motion.event = SceneEvent::kCut;
-  if (motion.event == SceneEvent::kNone && detail == MotionDetail::kError)
+  if (motion.likeness < options.cut) {
+    motion.event = SceneEvent::kCut;
+  } else if (detail == MotionDetail::kError) {
     smooth_error(motion.error);
+  }
   return {};
 }
 

@@ -1,9 +1,25 @@
 #include "sparing/adapt/warp.h"
 
+#include <array>
+
 #include "sparing/adapt/warp_kernels.h"
 #include "sparing/base/check.h"
 
 namespace sparing::adapt {
+namespace {
+
+// The planes of the q-th four classes; nullptr beyond the last.
+template <class Float>
+std::array<Float*, kQuad> planes_of(std::size_t q, Float* values, int classes, std::size_t pixels) {
+  std::array<Float*, kQuad> planes{};
+  for (std::size_t k = 0; k < kQuad; ++k) {
+    const std::size_t c = q * kQuad + k;
+    if (c < static_cast<std::size_t>(classes)) planes[k] = values + c * pixels;
+  }
+  return planes;
+}
+
+}  // namespace
 
 void PixelClasses::resize(int classes, Size size) {
   classes_ = classes;
@@ -21,22 +37,16 @@ void PixelClasses::clear() {
 void PixelClasses::from_planes(const ProbabilityMap& planes) {
   resize(planes.classes, planes.size);
   for (std::size_t q = 0; q < quads_; ++q) {
-    const float* four[kQuad] = {};
-    for (std::size_t k = 0; k < kQuad && q * kQuad + k < static_cast<std::size_t>(classes_); ++k) {
-      four[k] = planes.values.data() + (q * kQuad + k) * pixels();
-    }
-    to_quads(four, pixels(), values_.data() + q * pixels() * kQuad);
+    const auto four = planes_of(q, planes.values.data(), classes_, pixels());
+    to_quads(four.data(), pixels(), values_.data() + q * pixels() * kQuad);
   }
 }
 
 void PixelClasses::to_planes(ProbabilityMap& planes) const {
   planes.resize(classes_, size_);
   for (std::size_t q = 0; q < quads_; ++q) {
-    float* four[kQuad] = {};
-    for (std::size_t k = 0; k < kQuad && q * kQuad + k < static_cast<std::size_t>(classes_); ++k) {
-      four[k] = planes.values.data() + (q * kQuad + k) * pixels();
-    }
-    from_quads(values_.data() + q * pixels() * kQuad, pixels(), four);
+    const auto four = planes_of(q, planes.values.data(), classes_, pixels());
+    from_quads(values_.data() + q * pixels() * kQuad, pixels(), four.data());
   }
 }
 

@@ -99,8 +99,7 @@ class Reference {
     if (op == "PRelu") {
       return broadcast(*in[0], *in[1], [](double x, double s) { return x < 0 ? s * x : x; });
     }
-    if (op == "Add") return broadcast(*in[0], *in[1], [](double a, double b) { return a + b; });
-    if (op == "Sum") {
+    if (op == "Add" || op == "Sum") {
       RefTensor sum = *in[0];
       for (std::size_t i = 1; i < in.size(); ++i) {
         sum = broadcast(sum, *in[i], [](double a, double b) { return a + b; });
